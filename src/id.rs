@@ -1,0 +1,299 @@
+//! Checked names and numbers: branches, agents, events, digests.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// Longest branch name and agent id, in characters.
+pub const NAME_MAX: usize = 128;
+
+/// Why a text is not a name, an event number or a digest.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum IdError {
+    #[error("{what} is empty")]
+    Empty { what: &'static str },
+    #[error("{what} '{start}…' has {length} characters, {NAME_MAX} are allowed")]
+    TooLong { what: &'static str, start: String, length: usize },
+    #[error("{what} '{}' has {} at character {position}", shown(name), char_name(*found))]
+    Character { what: &'static str, name: String, position: usize, found: char },
+    #[error("branch name '{name}' is refused: {rule}")]
+    NewName { name: String, rule: &'static str },
+    #[error("'{}' is not {what}", shown(text))]
+    Malformed { what: &'static str, text: String },
+}
+
+/// `text` as it may stand in a message: one line, no control characters, at most 80 characters.
+#[must_use]
+pub fn shown(text: &str) -> String {
+    let mut out: String = text.chars().take(80).flat_map(char::escape_debug).collect();
+    out = out.replace("\\'", "'").replace("\\\"", "\"");
+    if text.chars().nth(80).is_some() {
+        out.push('…');
+    }
+    out
+}
+
+fn char_name(found: char) -> String {
+    if found.is_control() || found.is_whitespace() {
+        format!("U+{:04X}", u32::from(found))
+    } else {
+        format!("'{found}'")
+    }
+}
+
+fn check(what: &'static str, name: &str, also: &str) -> Result<(), IdError> {
+    if name.is_empty() {
+        return Err(IdError::Empty { what });
+    }
+    let length = name.chars().count();
+    if length > NAME_MAX {
+        return Err(IdError::TooLong { what, start: shown(&name.chars().take(16).collect::<String>()), length });
+    }
+    for (index, found) in name.chars().enumerate() {
+        let fits = found.is_ascii_alphanumeric() || (index > 0 && also.contains(found));
+        if !fits {
+            return Err(IdError::Character { what, name: name.to_owned(), position: index + 1, found });
+        }
+    }
+    Ok(())
+}
+
+/// The name of a branch: `[A-Za-z0-9][A-Za-z0-9._/-]*`, at most 128 characters; the names of
+/// `mk`'s own branches begin with `@` and cannot be parsed from a text.
+///
+/// Rule: docs/spec/kernel.md, section 2.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BranchName(Arc<str>);
+
+impl BranchName {
+    /// The branch that every project has.
+    #[must_use]
+    pub fn main() -> Self {
+        Self("main".into())
+    }
+
+    /// A name read back from a store, where it was checked on the way in.
+    #[must_use]
+    pub(crate) fn stored(name: &str) -> Self {
+        Self(name.into())
+    }
+
+    /// Whether the branch is one of `mk`'s own (`@…`).
+    #[must_use]
+    pub fn is_reserved(&self) -> bool {
+        self.0.starts_with('@')
+    }
+
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The name, if a *new* branch may have it. Stricter than parsing, so that a revision such as
+    /// `a..b`, `17` or `HEAD` has one meaning.
+    ///
+    /// # Errors
+    /// [`IdError::NewName`] names the rule that was broken.
+    ///
+    /// Rule: docs/design.md, section 7.
+    pub fn check_new(&self) -> Result<(), IdError> {
+        let name = self.as_str();
+        let rule = if name.contains("..") {
+            "'..' stands for a range"
+        } else if name.contains("//") {
+            "'//' is an empty part"
+        } else if name.ends_with('/') || name.ends_with('.') {
+            "it ends with '/' or '.'"
+        } else if name.bytes().all(|byte| byte.is_ascii_digit()) {
+            "digits alone are an event id"
+        } else if name == "HEAD" {
+            "HEAD is the current branch"
+        } else {
+            return Ok(());
+        };
+        Err(IdError::NewName { name: name.to_owned(), rule })
+    }
+}
+
+impl FromStr for BranchName {
+    type Err = IdError;
+
+    fn from_str(name: &str) -> Result<Self, IdError> {
+        check("branch name", name, "._/-")?;
+        Ok(Self(name.into()))
+    }
+}
+
+impl fmt::Display for BranchName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl serde::Serialize for BranchName {
+    fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        out.serialize_str(&self.0)
+    }
+}
+
+/// Who writes: `[A-Za-z0-9][A-Za-z0-9._:@-]*`, at most 128 characters.
+///
+/// Rule: docs/spec/kernel.md, section 2.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct AgentId(Arc<str>);
+
+impl AgentId {
+    /// A name read back from a store, where it was checked on the way in.
+    #[must_use]
+    pub(crate) fn stored(name: &str) -> Self {
+        Self(name.into())
+    }
+
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for AgentId {
+    type Err = IdError;
+
+    fn from_str(name: &str) -> Result<Self, IdError> {
+        check("agent id", name, "._:@-")?;
+        Ok(Self(name.into()))
+    }
+}
+
+impl fmt::Display for AgentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl serde::Serialize for AgentId {
+    fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        out.serialize_str(&self.0)
+    }
+}
+
+/// The local number of an event: 1, 2, 3 … in the order of the log of this database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+pub struct EventId(pub i64);
+
+impl fmt::Display for EventId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The local number of a lineage, that is of the row a branch name points to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LineageId(pub i64);
+
+/// A SHA-256 digest; written as 64 lower-case hex digits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Hash(pub [u8; 32]);
+
+impl Hash {
+    /// What stands before the first event of a lineage, and of the log.
+    pub const ZERO: Self = Self([0; 32]);
+
+    /// The first eight digits, for people.
+    #[must_use]
+    pub fn short(&self) -> String {
+        hex(&self.0[..4])
+    }
+}
+
+/// `bytes` as lower-case hex digits.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut out = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        out.push(char::from(DIGITS[usize::from(byte >> 4)]));
+        out.push(char::from(DIGITS[usize::from(byte & 15)]));
+    }
+    out
+}
+
+/// The bytes that lower-case hex digits stand for; none if `text` is anything else.
+#[must_use]
+pub fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: u8| match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
+        _ => None,
+    };
+    let pairs = text.as_bytes().chunks_exact(2);
+    if !pairs.remainder().is_empty() {
+        return None;
+    }
+    pairs.map(|pair| Some(digit(pair[0])? << 4 | digit(pair[1])?)).collect()
+}
+
+impl FromStr for Hash {
+    type Err = IdError;
+
+    fn from_str(text: &str) -> Result<Self, IdError> {
+        unhex(text)
+            .and_then(|bytes| bytes.try_into().ok())
+            .map(Self)
+            .ok_or_else(|| IdError::Malformed { what: "a SHA-256 digest", text: text.to_owned() })
+    }
+}
+
+impl fmt::Display for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex(&self.0))
+    }
+}
+
+impl fmt::Debug for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.short())
+    }
+}
+
+impl serde::Serialize for Hash {
+    fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        out.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_is_refused_says_where() {
+        let error = "a b".parse::<BranchName>().unwrap_err();
+        assert_eq!(error.to_string(), "branch name 'a b' has U+0020 at character 2");
+        let error = "-x".parse::<AgentId>().unwrap_err();
+        assert_eq!(error.to_string(), "agent id '-x' has '-' at character 1");
+        let error = "x".repeat(129).parse::<AgentId>().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "agent id 'xxxxxxxxxxxxxxxx…' has 129 characters, 128 are allowed"
+        );
+    }
+
+    #[test]
+    fn a_new_branch_name_has_one_meaning_as_a_revision() {
+        for name in ["a..b", "a//b", "a/", "a.", "17", "HEAD"] {
+            let name: BranchName = name.parse().unwrap();
+            assert!(name.check_new().is_err(), "{name}");
+        }
+        for name in ["a.b", "a/b", "17a", "head", "deadbeef"] {
+            let name: BranchName = name.parse().unwrap();
+            assert_eq!(name.check_new(), Ok(()), "{name}");
+        }
+    }
+
+    #[test]
+    fn hex_reads_back() {
+        let hash = Hash(std::array::from_fn(|index| index as u8 * 7));
+        assert_eq!(hash.to_string().parse(), Ok(hash));
+        assert!("AB".parse::<Hash>().is_err());
+    }
+}
