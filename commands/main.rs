@@ -1,1 +1,185 @@
-fn main() {}
+//! The `mk` program. Each command is a file: it parses, opens, calls the library once, and renders.
+
+mod cli;
+
+mod anchor;
+mod append;
+mod cat_event;
+mod completions;
+mod config;
+mod context;
+mod decide;
+mod demo;
+mod diff;
+mod fact;
+mod fold;
+mod for_each_branch;
+mod fork;
+mod generate;
+mod help;
+mod init;
+mod log;
+mod merge_base;
+mod note;
+mod retract;
+mod rev_list;
+mod rev_parse;
+mod rollback;
+mod show;
+mod switch;
+mod task;
+mod undo;
+mod verify;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use cli::{Context, Failure, Global};
+use mk::code::Code;
+
+/// Shared, branchable memory for teams of coding agents
+///
+/// One hash-chained log of events per project, with forks, rollback and diff. Agents append what
+/// they do, decide and find out; anyone reads what it adds up to.
+#[derive(Debug, Parser)]
+#[command(name = "mk", version, disable_help_subcommand = true, max_term_width = 100)]
+pub struct Mk {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Init(init::Init),
+    Append(append::Append),
+    Task(task::Task),
+    Decide(decide::Decide),
+    Fact(fact::Fact),
+    Note(note::Note),
+    Fork(fork::Fork),
+    Switch(switch::Switch),
+    Rollback(rollback::Rollback),
+    Undo(undo::Undo),
+    Retract(retract::Retract),
+    Log(log::Log),
+    Show(show::Show),
+    Diff(diff::DiffArgs),
+    Context(context::Context),
+    Fold(fold::Fold),
+    CatEvent(cat_event::CatEvent),
+    RevParse(rev_parse::RevParse),
+    RevList(rev_list::RevList),
+    MergeBase(merge_base::MergeBase),
+    ForEachBranch(for_each_branch::ForEachBranch),
+    Verify(verify::Verify),
+    Anchor(anchor::Anchor),
+    Config(config::Config),
+    Demo(demo::Demo),
+    Completions(completions::Completions),
+    Generate(generate::Generate),
+    Help(help::Help),
+}
+
+/// What a command that ran answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// Done, or yes.
+    Yes,
+    /// No: differences, findings, nothing there.
+    No,
+}
+
+impl Command {
+    fn run(&self, ctx: &mut Context) -> Result<Answer, Failure> {
+        match self {
+            Self::Init(args) => init::run(args, ctx),
+            Self::Append(args) => append::run(args, ctx),
+            Self::Task(args) => task::run(args, ctx),
+            Self::Decide(args) => decide::run(args, ctx),
+            Self::Fact(args) => fact::run(args, ctx),
+            Self::Note(args) => note::run(args, ctx),
+            Self::Fork(args) => fork::run(args, ctx),
+            Self::Switch(args) => switch::run(args, ctx),
+            Self::Rollback(args) => rollback::run(args, ctx),
+            Self::Undo(args) => undo::run(args, ctx),
+            Self::Retract(args) => retract::run(args, ctx),
+            Self::Log(args) => log::run(args, ctx),
+            Self::Show(args) => show::run(args, ctx),
+            Self::Diff(args) => diff::run(args, ctx),
+            Self::Context(args) => context::run(args, ctx),
+            Self::Fold(args) => fold::run(args, ctx),
+            Self::CatEvent(args) => cat_event::run(args, ctx),
+            Self::RevParse(args) => rev_parse::run(args, ctx),
+            Self::RevList(args) => rev_list::run(args, ctx),
+            Self::MergeBase(args) => merge_base::run(args, ctx),
+            Self::ForEachBranch(args) => for_each_branch::run(args, ctx),
+            Self::Verify(args) => verify::run(args, ctx),
+            Self::Anchor(args) => anchor::run(args, ctx),
+            Self::Config(args) => config::run(args, ctx),
+            Self::Demo(args) => demo::run(args, ctx),
+            Self::Completions(args) => completions::run(args, ctx),
+            Self::Generate(args) => generate::run(args, ctx),
+            Self::Help(args) => help::run(args, ctx),
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    std::panic::set_hook(Box::new(|panic| {
+        let message = format!("a fault in mk itself: {panic}").replace('\n', " ");
+        Failure::new(Code::INTERNAL, message)
+            .hint("please report this, with the command that was run")
+            .tell(false);
+    }));
+    match std::panic::catch_unwind(start) {
+        Ok(code) => code,
+        Err(_) => ExitCode::from(Code::INTERNAL.exit),
+    }
+}
+
+fn start() -> ExitCode {
+    // Before there are arguments, whether JSON is wanted can only be seen in their text.
+    let wants_json = std::env::args_os().take_while(|arg| arg != "--").any(|arg| arg == "--json");
+    let mk = match parse() {
+        Ok(mk) => mk,
+        Err(code) => return code,
+    };
+    let answer = Context::new(mk.global.clone()).and_then(|mut ctx| {
+        let answer = mk.command.run(&mut ctx)?;
+        ctx.out.flush()?;
+        Ok(answer)
+    });
+    match answer {
+        Ok(Answer::Yes) => ExitCode::SUCCESS,
+        Ok(Answer::No) => ExitCode::from(1),
+        // The reader of the answer has seen enough.
+        Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
+        Err(failure) => {
+            failure.tell(wants_json);
+            ExitCode::from(failure.code.exit)
+        }
+    }
+}
+
+/// The arguments, or the exit status when they have been dealt with.
+fn parse() -> Result<Mk, ExitCode> {
+    use clap::error::ErrorKind;
+    let matches = Mk::command().try_get_matches();
+    matches.and_then(|matches| Mk::from_arg_matches(&matches)).map_err(|error| {
+        match error.kind() {
+            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+                // A closed pipe is no failure.
+                let _ = error.print();
+                ExitCode::SUCCESS
+            }
+            _ => {
+                cli::usage_failure(&error).tell(
+                    std::env::args_os().take_while(|arg| arg != "--").any(|arg| arg == "--json"),
+                );
+                ExitCode::from(Code::INVALID_ARGUMENT.exit)
+            }
+        }
+    })
+}

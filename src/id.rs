@@ -4,6 +4,25 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+/// Makes a type that is written by `Display` and read by `FromStr` a JSON string.
+#[macro_export]
+macro_rules! serde_as_text {
+    ($type:ty) => {
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+                out.collect_str(self)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                let text = <String as serde::Deserialize>::deserialize(from)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+
 /// Longest branch name and agent id, in characters.
 pub const NAME_MAX: usize = 128;
 
@@ -47,12 +66,21 @@ fn check(what: &'static str, name: &str, also: &str) -> Result<(), IdError> {
     }
     let length = name.chars().count();
     if length > NAME_MAX {
-        return Err(IdError::TooLong { what, start: shown(&name.chars().take(16).collect::<String>()), length });
+        return Err(IdError::TooLong {
+            what,
+            start: shown(&name.chars().take(16).collect::<String>()),
+            length,
+        });
     }
     for (index, found) in name.chars().enumerate() {
         let fits = found.is_ascii_alphanumeric() || (index > 0 && also.contains(found));
         if !fits {
-            return Err(IdError::Character { what, name: name.to_owned(), position: index + 1, found });
+            return Err(IdError::Character {
+                what,
+                name: name.to_owned(),
+                position: index + 1,
+                found,
+            });
         }
     }
     Ok(())
@@ -130,11 +158,7 @@ impl fmt::Display for BranchName {
     }
 }
 
-impl serde::Serialize for BranchName {
-    fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-        out.serialize_str(&self.0)
-    }
-}
+crate::serde_as_text!(BranchName);
 
 /// Who writes: `[A-Za-z0-9][A-Za-z0-9._:@-]*`, at most 128 characters.
 ///
@@ -170,14 +194,12 @@ impl fmt::Display for AgentId {
     }
 }
 
-impl serde::Serialize for AgentId {
-    fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-        out.serialize_str(&self.0)
-    }
-}
+crate::serde_as_text!(AgentId);
 
 /// The local number of an event: 1, 2, 3 … in the order of the log of this database.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 pub struct EventId(pub i64);
 
 impl fmt::Display for EventId {
@@ -255,11 +277,7 @@ impl fmt::Debug for Hash {
     }
 }
 
-impl serde::Serialize for Hash {
-    fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-        out.collect_str(self)
-    }
-}
+crate::serde_as_text!(Hash);
 
 #[cfg(test)]
 mod tests {

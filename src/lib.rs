@@ -1,1 +1,23 @@
-//! mk
+//! The kernel of `mk`: a library that never prints, reads arguments, or ends the process.
+//!
+//! Values ([`canon`], [`id`], [`time`], [`event`], [`lineage`]) stand at the bottom; [`store`] keeps
+//! them; verbs ([`log`], [`branch`], [`operation`]) append events in one transaction; systems
+//! ([`workspace`]) fold events to state. docs/design.md has the decisions, docs/format.md the bytes.
+
+#![deny(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
+
+pub mod branch;
+pub mod canon;
+pub mod code;
+pub mod event;
+pub mod id;
+pub mod lineage;
+pub mod log;
+pub mod operation;
+pub mod revision;
+pub mod secret;
+pub mod store;
+pub mod text;
+pub mod time;
+pub mod tokens;
+pub mod workspace;

@@ -38,38 +38,25 @@ impl Timestamp {
 
     /// Appends the 27 characters of the text form.
     pub fn write(self, out: &mut String) {
-        let seconds = self.0.div_euclid(MICROS);
-        let moment = OffsetDateTime::from_unix_timestamp(seconds)
+        let moment = OffsetDateTime::from_unix_timestamp(self.0.div_euclid(MICROS))
             .expect("a timestamp lies in the years 1 to 9999");
-        let mut digits = |mut number: u32, width: usize| {
-            let mut text = [b'0'; 6];
-            for place in text[..width].iter_mut().rev() {
-                *place = b'0' + (number % 10) as u8;
-                number /= 10;
+        let mut part = |mark: &str, number: u32, width: usize| {
+            out.push_str(mark);
+            let mut digits = [b'0'; 6];
+            let mut rest = number;
+            for digit in digits[..width].iter_mut().rev() {
+                *digit += (rest % 10) as u8;
+                rest /= 10;
             }
-            out.extend(text[..width].iter().map(|&byte| char::from(byte)));
+            out.extend(digits[..width].iter().map(|&digit| char::from(digit)));
         };
-        digits(moment.year().unsigned_abs(), 4);
-        for (mark, number) in [
-            ('-', u8::from(moment.month())),
-            ('-', moment.day()),
-            ('T', moment.hour()),
-            (':', moment.minute()),
-            (':', moment.second()),
-        ] {
-            out.push(mark);
-            let tens = |number: u8| char::from(b'0' + number);
-            out.push(tens(number / 10));
-            out.push(tens(number % 10));
-        }
-        out.push('.');
-        let mut fraction = self.0.rem_euclid(MICROS);
-        let mut text = [b'0'; 6];
-        for place in text.iter_mut().rev() {
-            *place = b'0' + (fraction % 10) as u8;
-            fraction /= 10;
-        }
-        out.extend(text.iter().map(|&byte| char::from(byte)));
+        part("", moment.year().unsigned_abs(), 4);
+        part("-", u8::from(moment.month()).into(), 2);
+        part("-", moment.day().into(), 2);
+        part("T", moment.hour().into(), 2);
+        part(":", moment.minute().into(), 2);
+        part(":", moment.second().into(), 2);
+        part(".", self.0.rem_euclid(MICROS) as u32, 6);
         out.push('Z');
     }
 }
@@ -82,11 +69,7 @@ impl fmt::Display for Timestamp {
     }
 }
 
-impl serde::Serialize for Timestamp {
-    fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-        out.collect_str(self)
-    }
-}
+crate::serde_as_text!(Timestamp);
 
 /// `YYYY-MM-DD`, then nothing (midnight UTC) or `T` or a space and `HH:MM[:SS[.fraction]]` and `Z`
 /// or `±HH:MM`; or `@SECONDS[.fraction]`. Digits past the microsecond are cut.
@@ -191,9 +174,21 @@ mod tests {
     #[test]
     fn refuses_what_names_no_moment() {
         for text in [
-            "", "now", "2026-13-01", "2025-02-29", "2026-11-30T24:00Z", "2026-11-30T10:00",
-            "2026-11-30T10:00:00.Z", "2026-1-30T10:00Z", "@", "@x", "@99999999999999999999",
-            "2026-11-30T10:60Z", "2026-11-30T10:00+1:00", "0000-01-01", "２026-11-30",
+            "",
+            "now",
+            "2026-13-01",
+            "2025-02-29",
+            "2026-11-30T24:00Z",
+            "2026-11-30T10:00",
+            "2026-11-30T10:00:00.Z",
+            "2026-1-30T10:00Z",
+            "@",
+            "@x",
+            "@99999999999999999999",
+            "2026-11-30T10:60Z",
+            "2026-11-30T10:00+1:00",
+            "0000-01-01",
+            "２026-11-30",
         ] {
             assert!(text.parse::<Timestamp>().is_err(), "{text}");
         }

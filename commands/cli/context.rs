@@ -1,0 +1,331 @@
+//! The project a command works on, and who it works for.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use mk::canon::{Object, Value};
+use mk::event::Salt;
+use mk::id::{AgentId, BranchName};
+use mk::log::Outside;
+use mk::store::location::{self, Git};
+use mk::store::sqlite::Durability;
+use mk::store::{Engine, ReadTxn, Sqlite, WriteTxn};
+use mk::time::Timestamp;
+use serde::Serialize;
+
+use super::output::{Colour, Output};
+use super::{Failure, Text};
+
+/// How long a write waits for others, in seconds.
+const LOCK_TIMEOUT: f64 = 15.0;
+
+/// Options of every command, before or after its name.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Options of every command")]
+pub struct Global {
+    /// Run as if started in DIR
+    #[arg(short = 'C', global = true, value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+    /// The store, instead of the one of the project around [env: MK_DB]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub db: Option<PathBuf>,
+    /// Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]
+    #[arg(long, global = true, value_name = "ID")]
+    pub agent: Option<AgentId>,
+    /// The branch to work on [env: MK_BRANCH] [default: the current one]
+    #[arg(long, global = true, value_name = "NAME")]
+    pub branch: Option<BranchName>,
+    /// Answer in JSON
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// How long to wait for other writers, 0 to 86400 [default: 15]
+    #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]
+    pub lock_timeout: Option<Duration>,
+    /// When to colour text for people
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        value_enum,
+        default_value_t,
+        hide_default_value = true
+    )]
+    pub color: Colour,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if (0.0..=86_400.0).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
+        _ => Err("not a number from 0 to 86400".to_owned()),
+    }
+}
+
+/// What a command runs with.
+pub struct Context {
+    pub global: Global,
+    pub out: Output,
+    clock: Clock,
+    salts: Salts,
+}
+
+impl Context {
+    /// # Errors
+    /// If `MK_DATE` is no time, or `-C` no directory.
+    pub fn new(global: Global) -> Result<Self, Failure> {
+        if let Some(directory) = &global.directory {
+            env::set_current_dir(directory).map_err(|error| {
+                Failure::usage(format!("cannot change to '{}': {error}", directory.display()))
+            })?;
+        }
+        let clock = match variable("MK_DATE")? {
+            Some(date) => Clock::Pinned(
+                date.parse().map_err(|error| Failure::usage(format!("MK_DATE: {error}")))?,
+            ),
+            None => Clock::Real,
+        };
+        let out = Output::new(global.json);
+        Ok(Self { global, out, clock, salts: Salts::new() })
+    }
+
+    /// The time by the clock, or by `MK_DATE`.
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// The file of the store.
+    pub fn store_path(&self) -> Result<PathBuf, Failure> {
+        if let Some(path) = self.named_store()? {
+            return Ok(path);
+        }
+        Ok(location::discover(&self.directory()?)?)
+    }
+
+    /// The store that `--db` or `MK_DB` name.
+    pub fn named_store(&self) -> Result<Option<PathBuf>, Failure> {
+        match &self.global.db {
+            Some(path) if path.as_os_str().is_empty() => Err(Failure::usage("--db is empty")),
+            Some(path) => Ok(Some(path.clone())),
+            None => Ok(env::var_os("MK_DB").filter(|path| !path.is_empty()).map(PathBuf::from)),
+        }
+    }
+
+    pub fn directory(&self) -> Result<PathBuf, Failure> {
+        env::current_dir()
+            .map_err(|error| Failure::usage(format!("the current directory is gone: {error}")))
+    }
+
+    /// The store, to read from.
+    pub fn open_to_read(&self) -> Result<Sqlite, Failure> {
+        Ok(Sqlite::open_to_read(&self.store_path()?)?)
+    }
+
+    /// Runs `body` on one state of the store.
+    pub fn read<T>(
+        &self,
+        body: impl FnOnce(&dyn ReadTxn) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        self.open_to_read()?.read(body)
+    }
+
+    /// Runs `body` as the only writer.
+    pub fn write<T>(
+        &mut self,
+        body: impl FnOnce(&mut dyn WriteTxn, &Actor, &mut Outside<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let (mut store, actor) = self.open_to_write()?;
+        let clock = self.clock;
+        let mut outside = Outside { now: &mut || clock.now(), salt: &mut || self.salts.draw() };
+        store.write(|txn| body(txn, &actor, &mut outside))
+    }
+
+    /// The store, to write to, and who does.
+    pub fn open_to_write(&self) -> Result<(Sqlite, Actor), Failure> {
+        let wait = self.global.lock_timeout.unwrap_or(Duration::from_secs_f64(LOCK_TIMEOUT));
+        let path = self.store_path()?;
+        let mut store = Sqlite::open_to_write(&path, wait, Durability::Full)?;
+        let (durability, actor) = store
+            .read(|txn| Ok::<_, Failure>((txn.setting("core.durability")?, self.actor(txn)?)))?;
+        if durability.as_deref() == Some("normal") {
+            store.set_durability(Durability::Normal)?;
+        }
+        Ok((store, actor))
+    }
+
+    /// What comes from outside, for one transaction.
+    pub fn outside<T>(&mut self, body: impl FnOnce(&mut Outside<'_>) -> T) -> T {
+        let clock = self.clock;
+        body(&mut Outside { now: &mut || clock.now(), salt: &mut || self.salts.draw() })
+    }
+
+    /// Who acts, and on which branch.
+    pub fn actor(&self, txn: &dyn ReadTxn) -> Result<Actor, Failure> {
+        let agent = self.agent(txn)?;
+        let branch = match (&self.global.branch, variable("MK_BRANCH")?) {
+            (Some(branch), _) => branch.clone(),
+            (None, Some(name)) => {
+                name.parse().map_err(|error| Failure::usage(format!("MK_BRANCH: {error}")))?
+            }
+            (None, None) => txn.current_branch(&agent)?.unwrap_or_else(BranchName::main),
+        };
+        let metadata = match txn.setting("core.git")?.as_deref() {
+            Some("off") => Object::new(),
+            _ => git_metadata(&self.directory()?),
+        };
+        Ok(Actor { agent, branch, metadata })
+    }
+
+    fn agent(&self, txn: &dyn ReadTxn) -> Result<AgentId, Failure> {
+        if let Some(agent) = &self.global.agent {
+            return Ok(agent.clone());
+        }
+        let named = match variable("MK_AGENT")? {
+            Some(name) => Some(("MK_AGENT", name)),
+            None => txn.setting("agent.id")?.map(|name| ("agent.id", name)),
+        };
+        match named {
+            Some((from, name)) => {
+                name.parse().map_err(|error| Failure::usage(format!("{from}: {error}")))
+            }
+            None => Ok(login()),
+        }
+    }
+
+    /// Who acts when there is no store to ask yet.
+    pub fn founder(&self) -> Result<AgentId, Failure> {
+        match (&self.global.agent, variable("MK_AGENT")?) {
+            (Some(agent), _) => Ok(agent.clone()),
+            (None, Some(name)) => {
+                name.parse().map_err(|error| Failure::usage(format!("MK_AGENT: {error}")))
+            }
+            (None, None) => Ok(login()),
+        }
+    }
+
+    pub fn print<R: Text + Serialize>(&mut self, report: &R) -> Result<(), Failure> {
+        self.out.print(report)
+    }
+}
+
+/// Who acts, where, and from which checkout.
+#[derive(Debug, Clone)]
+pub struct Actor {
+    pub agent: AgentId,
+    pub branch: BranchName,
+    /// What goes into the metadata of each event: `git`, with the commit and the worktree.
+    pub metadata: Object,
+}
+
+impl Actor {
+    /// `metadata` of the caller, and what is known of the checkout. The caller's word stands.
+    pub fn stamped(&self, mut metadata: Object) -> Object {
+        for (name, value) in self.metadata.clone() {
+            if !metadata.contains_key(&name) {
+                metadata.insert(name, value);
+            }
+        }
+        metadata
+    }
+}
+
+fn git_metadata(directory: &Path) -> Object {
+    let mut metadata = Object::new();
+    let Some(git) = Git::find(directory) else { return metadata };
+    let known = [("commit", git.commit()), ("worktree", git.worktree())];
+    let git: Object = known
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), Value::from(value?))))
+        .collect();
+    if !git.is_empty() {
+        metadata.insert("git".to_owned(), Value::Object(git));
+    }
+    metadata
+}
+
+/// An environment variable that is set and not empty.
+fn variable(name: &str) -> Result<Option<String>, Failure> {
+    match env::var(name) {
+        Ok(value) => Ok(Some(value).filter(|value| !value.is_empty())),
+        Err(env::VarError::NotPresent) => Ok(None),
+        Err(env::VarError::NotUnicode(_)) => Err(Failure::usage(format!("{name} is not UTF-8"))),
+    }
+}
+
+/// The login name, as far as it can be an agent id.
+fn login() -> AgentId {
+    let uid = rustix::process::getuid().as_raw();
+    let from_passwd = || {
+        let passwd = fs::read_to_string("/etc/passwd").ok()?;
+        passwd.lines().find_map(|line| {
+            let mut fields = line.split(':');
+            let name = fields.next()?;
+            (fields.nth(1)? == uid.to_string()).then(|| name.to_owned())
+        })
+    };
+    ["USER", "LOGNAME"]
+        .into_iter()
+        .filter_map(|name| env::var(name).ok())
+        .chain(from_passwd())
+        .find_map(|name| name.parse().ok())
+        .unwrap_or_else(|| format!("uid-{uid}").parse().expect("letters and digits"))
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Clock {
+    Real,
+    Pinned(Timestamp),
+}
+
+impl Clock {
+    fn now(self) -> Timestamp {
+        match self {
+            Self::Pinned(time) => time,
+            Self::Real => {
+                #[allow(clippy::disallowed_methods, reason = "the edge is where time comes in")]
+                let now = SystemTime::now();
+                let micros = match now.duration_since(UNIX_EPOCH) {
+                    Ok(since) => i64::try_from(since.as_micros()).unwrap_or(i64::MAX),
+                    Err(before) => {
+                        i64::try_from(before.duration().as_micros()).map_or(i64::MIN, |us| -us)
+                    }
+                };
+                Timestamp::from_micros(micros)
+            }
+        }
+    }
+}
+
+/// Random salts; in a debug build repeatable ones if `MK_SALT_SEED` is set, so that a test can
+/// compare hashes.
+#[derive(Debug)]
+struct Salts {
+    seed: Option<String>,
+    drawn: u64,
+}
+
+impl Salts {
+    fn new() -> Self {
+        let seed = if cfg!(debug_assertions) { env::var("MK_SALT_SEED").ok() } else { None };
+        Self { seed, drawn: 0 }
+    }
+
+    fn draw(&mut self) -> Salt {
+        let mut salt = [0; 16];
+        match &self.seed {
+            Some(seed) => {
+                use sha2::{Digest, Sha256};
+                self.drawn += 1;
+                let digest = Sha256::digest(format!("{seed} {}", self.drawn));
+                salt.copy_from_slice(&digest[..16]);
+            }
+            None => random(&mut salt),
+        }
+        salt
+    }
+}
+
+/// Fills `bytes` from the operating system.
+pub fn random(bytes: &mut [u8]) {
+    getrandom::fill(bytes).expect("the operating system gives random bytes");
+}

@@ -1,0 +1,17 @@
+//! What the commands share: where the project is, who acts, and how an answer is printed.
+
+mod context;
+mod failure;
+mod output;
+mod report;
+mod walk;
+mod write;
+
+pub use context::{Actor, Context, Global, random};
+pub use failure::{Failure, usage_failure};
+pub use output::{Text, pager_colour};
+pub use report::{EventReport, head_of, line, lines, raw, subject};
+pub use walk::{WalkArgs, branch_name};
+pub use write::{
+    Write, WriteArgs, content_failure, read_object, read_stdin, request, warn_of_secrets,
+};

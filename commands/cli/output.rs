@@ -1,0 +1,68 @@
+//! Answers: text for people, JSON for programs, on stdout and nowhere else.
+
+use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+
+use serde::Serialize;
+
+use super::Failure;
+
+/// An answer that can be read by people.
+pub trait Text {
+    /// Writes whole lines.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    fn text(&self, out: &mut dyn Write) -> io::Result<()>;
+}
+
+/// When to colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Colour {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+/// Whether text for people is coloured: as asked for, else on a terminal without `NO_COLOR`.
+pub fn pager_colour(asked: Colour) -> bool {
+    match asked {
+        Colour::Always => true,
+        Colour::Never => false,
+        Colour::Auto => {
+            io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
+        }
+    }
+}
+
+/// Where answers go.
+pub struct Output {
+    out: BufWriter<StdoutLock<'static>>,
+    pub json: bool,
+}
+
+impl Output {
+    pub fn new(json: bool) -> Self {
+        Self { out: BufWriter::with_capacity(1 << 16, io::stdout().lock()), json }
+    }
+
+    /// Prints `report` as text, or under `--json` as one document on one line.
+    pub fn print<R: Text + Serialize>(&mut self, report: &R) -> Result<(), Failure> {
+        if self.json {
+            serde_json::to_writer(&mut self.out, report).map_err(io::Error::from)?;
+            self.out.write_all(b"\n")?;
+        } else {
+            report.text(&mut self.out)?;
+        }
+        Ok(())
+    }
+
+    /// For answers that are made a piece at a time.
+    pub fn writer(&mut self) -> &mut dyn Write {
+        &mut self.out
+    }
+
+    pub fn flush(&mut self) -> Result<(), Failure> {
+        Ok(self.out.flush()?)
+    }
+}

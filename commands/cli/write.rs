@@ -1,0 +1,153 @@
+//! What the commands that append one event share.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+use mk::canon::{Object, Value};
+use mk::code::Code;
+use mk::event::{self, ContentError, EventType};
+use mk::log::{Appended, Draft, Expect, Log};
+use mk::operation::{Once, OpId, once};
+use mk::revision::Revision;
+
+use super::{Context, Failure, Text};
+use crate::Answer;
+
+/// Most bytes of a payload, metadata or text that are read from a file or from stdin: content of the
+/// allowed size fits with every character escaped.
+const INPUT_MAX: u64 = 2 << 20;
+
+/// Options of the commands that append one event.
+#[derive(Debug, Clone, clap::Args)]
+pub struct WriteArgs {
+    /// Metadata, a JSON object: the text, `-` for stdin, or @FILE
+    #[arg(long, value_name = "JSON")]
+    pub meta: Option<String>,
+    /// Append only if this is the head of the branch; `none` for an empty branch
+    #[arg(long, value_name = "HEAD", value_parser = expect)]
+    pub expect: Option<Expect>,
+    /// Do this once, however often it is asked for under ID
+    #[arg(long, value_name = "ID")]
+    pub op_id: Option<OpId>,
+}
+
+fn expect(text: &str) -> Result<Expect, String> {
+    if text == "none" {
+        return Ok(Expect::Empty);
+    }
+    text.parse::<Revision>().map(Expect::Head).map_err(|error| error.to_string())
+}
+
+/// An event to append.
+pub struct Write {
+    pub kind: EventType,
+    pub payload: Object,
+}
+
+impl Write {
+    /// Appends it to the current branch and, unless `quiet`, prints its hash.
+    pub fn run(self, args: &WriteArgs, quiet: bool, ctx: &mut Context) -> Result<Answer, Failure> {
+        let metadata = match &args.meta {
+            Some(given) => read_object("metadata", given)?,
+            None => Object::new(),
+        };
+        let done = ctx.write(|txn, actor, outside| {
+            let request = request([
+                ("verb", "append".into()),
+                ("branch", actor.branch.as_str().into()),
+                ("agent", actor.agent.as_str().into()),
+                ("type", self.kind.as_str().into()),
+                ("payload", self.payload.clone().into()),
+                ("metadata", metadata.clone().into()),
+            ]);
+            once(txn, args.op_id.as_ref(), &request, |txn| {
+                let draft = Draft {
+                    kind: self.kind,
+                    agent: actor.agent.clone(),
+                    payload: self.payload,
+                    metadata: actor.stamped(metadata),
+                };
+                Log::open(txn)?
+                    .append(&actor.branch, draft, args.expect.as_ref(), outside)
+                    .map_err(Failure::from)
+            })
+        })?;
+        warn_of_secrets(&done.report);
+        if !quiet {
+            ctx.print(&done)?;
+        }
+        Ok(Answer::Yes)
+    }
+}
+
+/// The members that make two requests under one op id the same.
+pub fn request<const N: usize>(members: [(&str, Value); N]) -> Value {
+    let members = members.into_iter().map(|(name, value)| (name.to_owned(), value));
+    Value::Object(members.collect())
+}
+
+/// Says on stderr what was taken out of an event.
+pub fn warn_of_secrets(appended: &Appended) {
+    if !appended.redacted.is_empty() {
+        let rules = appended.redacted.join(", ");
+        eprintln!("warning: event {}: a secret was taken out ({rules})", appended.event_id);
+    }
+}
+
+impl Text for Once<Appended> {
+    fn text(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        writeln!(out, "{}", self.report.hash)
+    }
+}
+
+/// A JSON object given as an argument, as `-` or as @FILE.
+pub fn read_object(what: &'static str, given: &str) -> Result<Object, Failure> {
+    let bytes = read_bytes(what, given)?;
+    event::read_object(what, &bytes).map_err(|error| content_failure(&error))
+}
+
+pub fn content_failure(error: &ContentError) -> Failure {
+    let code = match error {
+        ContentError::TooLarge { .. } => Code::TOO_LARGE,
+        ContentError::Json { .. } | ContentError::NotAnObject { .. } => Code::INVALID_ARGUMENT,
+    };
+    Failure::new(code, error.to_string())
+}
+
+/// All of stdin, as a text.
+pub fn read_stdin(what: &str) -> Result<String, Failure> {
+    String::from_utf8(read_bytes(what, "-")?).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Failure::usage(format!("{what} is not UTF-8 at byte {at}"))
+    })
+}
+
+/// The bytes of an argument, or with `-` those of stdin, or with `@FILE` those of a file. `@@TEXT` is
+/// the text `@TEXT`.
+pub fn read_bytes(what: &str, given: &str) -> Result<Vec<u8>, Failure> {
+    let failed = |from: &str, error: io::Error| {
+        Failure::new(Code::IO, format!("cannot read {what} from {from}: {error}"))
+    };
+    let (from, bytes) = if given == "-" {
+        ("stdin".to_owned(), limited(io::stdin().lock()).map_err(|error| failed("stdin", error))?)
+    } else if let Some(text) = given.strip_prefix("@@") {
+        return Ok(format!("@{text}").into_bytes());
+    } else if let Some(path) = given.strip_prefix('@') {
+        let from = format!("'{path}'");
+        let bytes = File::open(path).and_then(limited).map_err(|error| failed(&from, error))?;
+        (from, bytes)
+    } else {
+        return Ok(given.as_bytes().to_owned());
+    };
+    if bytes.len() as u64 > INPUT_MAX {
+        let message = format!("{what} from {from} has more than {INPUT_MAX} bytes");
+        return Err(Failure::new(Code::TOO_LARGE, message));
+    }
+    Ok(bytes)
+}
+
+fn limited(source: impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.take(INPUT_MAX + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

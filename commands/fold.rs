@@ -1,0 +1,60 @@
+//! `mk fold`
+
+use std::io::{self, Write};
+
+use mk::id::{BranchName, EventId, Hash};
+use mk::revision::Revision;
+use mk::workspace;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::Answer;
+use crate::cli::{Context, Failure, Text, head_of, raw};
+
+/// Print what a branch adds up to: tasks, decisions, facts, blockers, claims
+///
+/// JSON either way: indented for people, or under --json on one line, with where it was read.
+#[derive(Debug, clap::Args)]
+pub struct Fold {
+    /// A branch, or an event to stop at [default: the current branch]
+    revision: Option<Revision>,
+    /// Print the SHA-256 of the state instead, equal wherever the same events are
+    #[arg(long)]
+    digest: bool,
+}
+
+#[derive(Serialize)]
+struct Report {
+    branch_id: BranchName,
+    head_event_id: Option<EventId>,
+    head_hash: Option<Hash>,
+    digest: Hash,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<Box<RawValue>>,
+    #[serde(skip)]
+    text: String,
+}
+
+impl Text for Report {
+    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "{}", self.text)
+    }
+}
+
+pub fn run(args: &Fold, ctx: &mut Context) -> Result<Answer, Failure> {
+    let report = ctx.read(|txn| {
+        let actor = ctx.actor(txn)?;
+        let (branch, head) = head_of(txn, args.revision.as_ref(), &actor)?;
+        let state = workspace::state(txn, head)?;
+        let digest = state.digest();
+        let report = state.report();
+        let (state, text) = match args.digest {
+            true => (None, digest.to_string()),
+            false => (Some(raw(report.canonical())), report.to_pretty()),
+        };
+        let head_hash = head.map(|id| txn.known_event(id).map(|event| event.hash)).transpose()?;
+        Ok(Report { branch_id: branch, head_event_id: head, head_hash, digest, state, text })
+    })?;
+    ctx.print(&report)?;
+    Ok(Answer::Yes)
+}

@@ -1,0 +1,70 @@
+//! `mk help`
+
+use std::io::{self, Write};
+
+use clap::CommandFactory;
+use mk::code::Code;
+use serde::Serialize;
+
+use crate::cli::{Context, Failure, Text};
+use crate::{Answer, Mk};
+
+/// Explain a command, or the codes of errors
+#[derive(Debug, clap::Args)]
+pub struct Help {
+    /// A command, or `codes`
+    topic: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    code: &'static str,
+    exit: u8,
+    retryable: bool,
+    meaning: &'static str,
+}
+
+#[derive(Serialize)]
+struct Codes {
+    codes: Vec<Row>,
+}
+
+impl Text for Codes {
+    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "{:<22} {:>4} {:<9} MEANING", "CODE", "EXIT", "RETRYABLE")?;
+        for Row { code, exit, retryable, meaning } in &self.codes {
+            let retryable = if *retryable { "yes" } else { "no" };
+            writeln!(out, "{code:<22} {exit:>4} {retryable:<9} {meaning}")?;
+        }
+        Ok(())
+    }
+}
+
+pub fn run(args: &Help, ctx: &mut Context) -> Result<Answer, Failure> {
+    let mut mk = Mk::command();
+    mk.build();
+    let Some(topic) = &args.topic else {
+        write!(ctx.out.writer(), "{}", mk.render_help())?;
+        return Ok(Answer::Yes);
+    };
+    if topic == "codes" {
+        let row = |code: &Code| Row {
+            code: code.name,
+            exit: code.exit,
+            retryable: code.retryable,
+            meaning: code.meaning,
+        };
+        ctx.print(&Codes { codes: Code::ALL.iter().map(row).collect() })?;
+        return Ok(Answer::Yes);
+    }
+    match mk.find_subcommand_mut(topic) {
+        Some(command) => {
+            write!(ctx.out.writer(), "{}", command.render_long_help())?;
+            Ok(Answer::Yes)
+        }
+        None => {
+            Err(Failure::usage(format!("no help on '{}'", mk::id::shown(topic)))
+                .hint("see `mk help`"))
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! `mk init`
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use mk::id::hex;
+use mk::store::{Engine, Identity, Sqlite, StoreError, location};
+use mk::tokens::Tokenizer;
+use serde::Serialize;
+
+use crate::Answer;
+use crate::cli::{Context, Failure, Text, random};
+
+/// Make a project: one shared memory for everyone who works in this directory
+///
+/// Without DIR the project is made in the main worktree of the git repository around, so that all
+/// its worktrees share it, or else here. Where there is one already, nothing changes.
+#[derive(Debug, clap::Args)]
+pub struct Init {
+    /// Where to make it
+    dir: Option<PathBuf>,
+    /// How tokens are counted, for good
+    #[arg(long, value_name = "NAME", default_value_t = Tokenizer::Heuristic)]
+    tokenizer: Tokenizer,
+}
+
+#[derive(Serialize)]
+struct Report {
+    store: String,
+    project_id: String,
+    created: bool,
+}
+
+impl Text for Report {
+    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let what = if self.created { "made a project" } else { "there is a project already" };
+        writeln!(out, "{what}: {}", self.store)
+    }
+}
+
+pub fn run(args: &Init, ctx: &mut Context) -> Result<Answer, Failure> {
+    let store = match (&args.dir, ctx.named_store()?) {
+        (Some(_), Some(_)) => {
+            return Err(Failure::usage("DIR and --db name two places for one project"));
+        }
+        (None, Some(store)) => store,
+        (Some(dir), None) => {
+            std::fs::create_dir_all(dir).map_err(|error| {
+                Failure::usage(format!("cannot make '{}': {error}", dir.display()))
+            })?;
+            in_directory(dir)?
+        }
+        (None, None) => in_directory(&location::home(&ctx.directory()?))?,
+    };
+    let root = ctx.directory()?.join(store.parent().unwrap_or(Path::new("")));
+    let root = match root.file_name() {
+        Some(name) if name == location::DIRECTORY => root.parent().unwrap_or(&root).to_owned(),
+        _ => root,
+    };
+    let (mut project_id, mut key) = ([0; 16], [0; 32]);
+    random(&mut project_id);
+    random(&mut key);
+    let identity = Identity {
+        project_id: hex(&project_id),
+        root: root.to_string_lossy().into_owned(),
+        tokenizer: args.tokenizer,
+        key,
+    };
+    let agent = ctx.founder()?;
+    let wait = ctx.global.lock_timeout.unwrap_or(Duration::from_secs(15));
+    let created = Sqlite::create(&store, &identity, ctx.now(), &agent, wait)?;
+    let project_id = Sqlite::open_to_read(&store)?
+        .read(|txn| Ok::<_, StoreError>(txn.identity()?.project_id))?;
+    ctx.print(&Report { store: store.display().to_string(), project_id, created })?;
+    Ok(Answer::Yes)
+}
+
+fn in_directory(dir: &Path) -> Result<PathBuf, Failure> {
+    let directory = dir.join(location::DIRECTORY);
+    location::create_directory(&directory)?;
+    Ok(directory.join(location::FILE))
+}

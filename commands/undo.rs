@@ -1,0 +1,62 @@
+//! `mk undo`
+
+use std::io::{self, Write};
+
+use mk::branch::{self, Act, RolledBack};
+use mk::log::Log;
+use mk::operation::{Once, OpId, once};
+
+use crate::Answer;
+use crate::cli::{Context, Failure, Text, request};
+
+/// Roll back your own last events
+///
+/// Only while nothing of others follows them; else take single records back with `mk retract`.
+#[derive(Debug, clap::Args)]
+pub struct Undo {
+    /// How many events
+    #[arg(default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    count: u64,
+    /// Why
+    #[arg(short = 'm', long = "message", value_name = "WHY", default_value = "")]
+    why: String,
+    /// Do this once, however often it is asked for under ID
+    #[arg(long, value_name = "ID")]
+    op_id: Option<OpId>,
+}
+
+pub fn run(args: &Undo, ctx: &mut Context) -> Result<Answer, Failure> {
+    let done = ctx.write(|txn, actor, outside| {
+        let request = request([
+            ("verb", "undo".into()),
+            ("agent", actor.agent.as_str().into()),
+            ("branch", actor.branch.as_str().into()),
+            ("count", args.count.into()),
+            ("reason", args.why.as_str().into()),
+        ]);
+        let act = Act { agent: &actor.agent, reason: &args.why, metadata: actor.metadata.clone() };
+        once(txn, args.op_id.as_ref(), &request, |txn| {
+            branch::undo(&mut Log::open(txn)?, &actor.branch, args.count, act, outside).map_err(
+                |error| match error {
+                    branch::BranchError::NothingToUndo { .. } => Failure::from(error)
+                        .hint("take back a single record with `mk retract`, or see `mk rollback`"),
+                    _ => error.into(),
+                },
+            )
+        })
+    })?;
+    ctx.print(&done)?;
+    Ok(Answer::Yes)
+}
+
+impl Text for Once<RolledBack> {
+    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let done = &self.report;
+        let noun = if done.reverted_count == 1 { "event" } else { "events" };
+        writeln!(
+            out,
+            "{} rolled back to event {}: {} {noun} reverted",
+            done.branch_id, done.target_event_id, done.reverted_count
+        )
+    }
+}

@@ -1,0 +1,641 @@
+//! Branches: fork, rollback, undo, retract, and what two of them share.
+//!
+//! Rule: docs/spec/kernel.md, sections 4 to 6; docs/design.md, section 3.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::canon::{Object, Value};
+use crate::code::{Code, Coded};
+use crate::event::{Event, EventType, Retractable};
+use crate::id::{AgentId, BranchName, EventId, Hash, IdError, LineageId, shown};
+use crate::lineage::{self, Link};
+use crate::log::{Appended, Entry, Log, LogError, Outside};
+use crate::revision::{Revision, RevisionError};
+use crate::store::{Branch, ForkPoint, ReadTxn, StoreError};
+use crate::workspace;
+
+/// Reverted events that a report lists one by one; of more it gives the first and the last.
+pub const REVERTED_LISTED: u64 = 1_000;
+
+/// Events of others that a refused rollback lists.
+const OTHERS_LISTED: usize = 20;
+
+/// Events that a refused rollback looks at to count those of others.
+const OTHERS_COUNTED: u64 = 10_000;
+
+/// Why a branch was left as it was. Nothing was written.
+#[derive(Debug, thiserror::Error)]
+pub enum BranchError {
+    #[error(transparent)]
+    Name(#[from] IdError),
+    #[error("a branch named '{0}' exists")]
+    Exists(BranchName),
+    #[error("a branch named '{like}' exists, which differs from '{name}' in letter case only")]
+    ExistsLike { name: BranchName, like: BranchName },
+    #[error("event {event} is not in the lineage of '{branch}'")]
+    NotInLineage { event: EventId, branch: BranchName },
+    #[error("event {event} is not live on '{branch}': {why}")]
+    NotLive { event: EventId, branch: BranchName, why: &'static str },
+    #[error("{0}")]
+    OthersReverted(Others),
+    #[error("nothing to undo on '{branch}': {why}")]
+    NothingToUndo { branch: BranchName, why: String },
+    #[error("there is no {} '{}' on '{branch}'", what.as_str(), shown(key))]
+    RetractUnknown { what: Retractable, key: String, branch: BranchName },
+    #[error(transparent)]
+    Log(#[from] LogError),
+}
+
+impl From<StoreError> for BranchError {
+    fn from(error: StoreError) -> Self {
+        Self::Log(error.into())
+    }
+}
+
+impl From<RevisionError> for BranchError {
+    fn from(error: RevisionError) -> Self {
+        Self::Log(error.into())
+    }
+}
+
+impl Coded for BranchError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Name(_) => Code::INVALID_ARGUMENT,
+            Self::Exists(_) | Self::ExistsLike { .. } => Code::BRANCH_EXISTS,
+            Self::NotInLineage { .. } => Code::NOT_IN_LINEAGE,
+            Self::NotLive { .. } | Self::NothingToUndo { .. } => Code::NOT_LIVE,
+            Self::OthersReverted(_) => Code::OTHERS_REVERTED,
+            Self::RetractUnknown { .. } => Code::RETRACT_UNKNOWN,
+            Self::Log(error) => error.code(),
+        }
+    }
+}
+
+/// Live events of other agents that a rollback would revert.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Others {
+    pub agents: Vec<AgentId>,
+    /// The newest, at most 20.
+    pub events: Vec<EventId>,
+    pub count: u64,
+    /// Whether there are more than `count`, since only so many events were looked at.
+    pub more: bool,
+}
+
+impl std::fmt::Display for Others {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let agents: Vec<String> = self.agents.iter().map(|agent| format!("'{agent}'")).collect();
+        let events: Vec<String> = self.events.iter().map(ToString::to_string).collect();
+        let plus = if self.more { "more than " } else { "" };
+        let noun = if self.count == 1 && !self.more { "event" } else { "events" };
+        let dots = if self.count as usize > self.events.len() { ", …" } else { "" };
+        write!(
+            f,
+            "this would revert {plus}{} {noun} of {} ({}{dots})",
+            self.count,
+            agents.join(", "),
+            events.join(", ")
+        )
+    }
+}
+
+/// A new branch.
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+pub struct Forked {
+    pub branch_id: BranchName,
+    pub parent_branch_id: BranchName,
+    pub fork_point_event_id: Option<EventId>,
+    pub fork_point_sequence: u64,
+    pub fork_point_hash: Option<Hash>,
+    pub event: Appended,
+}
+
+/// A rollback that was carried out.
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+pub struct RolledBack {
+    pub branch_id: BranchName,
+    pub target_event_id: EventId,
+    pub target_sequence: u64,
+    pub target_hash: Hash,
+    pub reverted_count: u64,
+    #[serde(flatten)]
+    pub reverted: Reverted,
+    pub event: Appended,
+}
+
+/// The events that a rollback took off the live timeline, oldest first.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(untagged)]
+pub enum Reverted {
+    All { reverted_event_ids: Vec<EventId> },
+    Ends { first_reverted_event_id: EventId, last_reverted_event_id: EventId },
+}
+
+/// A record that no longer holds.
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+pub struct Retracted {
+    pub branch_id: BranchName,
+    pub kind: String,
+    pub key: String,
+    pub event: Appended,
+}
+
+/// Who acts, why, and what metadata goes with it.
+#[derive(Debug, Clone)]
+pub struct Act<'a> {
+    pub agent: &'a AgentId,
+    pub reason: &'a str,
+    pub metadata: Object,
+}
+
+/// Starts the branch `name` at an event of the lineage of `from`, reverted or not; at its head if
+/// `at` is none. No event is copied.
+///
+/// # Errors
+/// If the name is taken or refused, or the event does not belong to that lineage.
+pub fn fork(
+    log: &mut Log<'_>,
+    name: &BranchName,
+    from: &BranchName,
+    at: Option<&Revision>,
+    act: Act<'_>,
+    outside: &mut Outside<'_>,
+) -> Result<Forked, BranchError> {
+    name.check_new()?;
+    check_free(log.txn(), name)?;
+    let source = log.branch(from)?;
+    let point = match at {
+        None => source.head,
+        Some(revision) => Some(revision.resolve(log.txn(), from)?),
+    };
+    let point = point.map(|id| log.txn().known_event(id)).transpose()?;
+    if let Some(event) = &point
+        && !contains(log.txn(), &source, event)?
+    {
+        return Err(BranchError::NotInLineage { event: event.id, branch: from.clone() });
+    }
+    let sequence = point.as_ref().map_or(0, |event| event.sequence);
+    let hash = point.as_ref().map(|event| event.hash);
+    let mut branch = Branch {
+        id: LineageId(0),
+        name: name.clone(),
+        born: name.clone(),
+        parent: Some(source.id),
+        fork_point: point.as_ref().map(|event| ForkPoint {
+            event: event.id,
+            sequence,
+            lineage: event.lineage,
+        }),
+        head: point.as_ref().map(|event| event.id),
+        head_sequence: sequence,
+        created_at: (outside.now)(),
+        created_by: act.agent.clone(),
+    };
+    branch.id = log.txn_mut().insert_branch(&branch)?;
+    let payload = members([
+        ("source_branch", from.as_str().into()),
+        ("fork_point_sequence", sequence.into()),
+        ("fork_point_hash", hash.map(|hash| hash.to_string()).into()),
+        ("reason", act.reason.into()),
+    ]);
+    let reported = fork_members(&payload, branch.head);
+    let (event, _) = log.write(
+        &branch,
+        Entry {
+            kind: EventType::Forked,
+            agent: act.agent,
+            payload,
+            metadata: act.metadata,
+            live_parent: None,
+            reported: Some(reported),
+        },
+        outside,
+    )?;
+    Ok(Forked {
+        branch_id: name.clone(),
+        parent_branch_id: from.clone(),
+        fork_point_event_id: branch.head,
+        fork_point_sequence: sequence,
+        fork_point_hash: hash,
+        event,
+    })
+}
+
+/// Makes an empty branch without a parent.
+///
+/// # Errors
+/// If the name is taken or refused.
+pub fn create_root(
+    log: &mut Log<'_>,
+    name: &BranchName,
+    agent: &AgentId,
+    outside: &mut Outside<'_>,
+) -> Result<(), BranchError> {
+    check_free(log.txn(), name)?;
+    let created_at = (outside.now)();
+    log.txn_mut().insert_branch(&Branch {
+        id: LineageId(0),
+        name: name.clone(),
+        born: name.clone(),
+        parent: None,
+        fork_point: None,
+        head: None,
+        head_sequence: 0,
+        created_at,
+        created_by: agent.clone(),
+    })?;
+    Ok(())
+}
+
+fn check_free(txn: &dyn ReadTxn, name: &BranchName) -> Result<(), BranchError> {
+    match txn.branch_like(name.as_str())? {
+        None => Ok(()),
+        Some(taken) if taken == *name => Err(BranchError::Exists(taken)),
+        Some(like) => Err(BranchError::ExistsLike { name: name.clone(), like }),
+    }
+}
+
+/// Takes everything after `target` off the live timeline of `name`. Nothing is deleted: reverted
+/// events can be read, and forked from.
+///
+/// # Errors
+/// If `target` is not live there, or live events of other agents follow it and `include_others` is
+/// false.
+pub fn rollback(
+    log: &mut Log<'_>,
+    name: &BranchName,
+    target: &Revision,
+    include_others: bool,
+    act: Act<'_>,
+    outside: &mut Outside<'_>,
+) -> Result<RolledBack, BranchError> {
+    let branch = log.branch(name)?;
+    let target = target.resolve(log.txn(), name)?;
+    let not_live = |why| BranchError::NotLive { event: target, branch: name.clone(), why };
+    let head = branch.head.ok_or_else(|| not_live("the branch is empty"))?;
+    let head = log.txn().linked(head)?;
+    if !lineage::is_live(head, target, |id| log.txn().link(id))? {
+        let event = log.txn().known_event(target)?;
+        return Err(not_live(match contains(log.txn(), &branch, &event)? {
+            true => "it was rolled back",
+            false => "it belongs to another branch",
+        }));
+    }
+    let target = log.txn().linked(target)?;
+    if !include_others && let Some(others) = others(log.txn(), head, target.1, act.agent)? {
+        return Err(BranchError::OthersReverted(others));
+    }
+    roll_back_to(log, &branch, head, target, act, outside)
+}
+
+fn roll_back_to(
+    log: &mut Log<'_>,
+    branch: &Branch,
+    head: (EventId, Link),
+    target: (EventId, Link),
+    act: Act<'_>,
+    outside: &mut Outside<'_>,
+) -> Result<RolledBack, BranchError> {
+    let event = log.txn().known_event(target.0)?;
+    let count = head.1.depth - target.1.depth;
+    let reverted = reverted(log.txn(), head, target)?;
+    let payload = members([
+        ("target_sequence", event.sequence.into()),
+        ("target_hash", event.hash.to_string().into()),
+        ("reverted_count", count.into()),
+        ("reason", act.reason.into()),
+    ]);
+    let reported = rollback_members(&payload, target.0, count, &reverted);
+    let (appended, _) = log.write(
+        branch,
+        Entry {
+            kind: EventType::RolledBack,
+            agent: act.agent,
+            payload,
+            metadata: act.metadata,
+            live_parent: Some(target.0),
+            reported: Some(reported),
+        },
+        outside,
+    )?;
+    Ok(RolledBack {
+        branch_id: branch.name.clone(),
+        target_event_id: target.0,
+        target_sequence: event.sequence,
+        target_hash: event.hash,
+        reverted_count: count,
+        reverted,
+        event: appended,
+    })
+}
+
+/// Rolls back the agent's own last `count` events, if nothing of others follows them. Fork, rollback
+/// and snapshot records in between are not counted.
+///
+/// # Errors
+/// [`BranchError::NothingToUndo`] if the newest live events are not `count` events of the agent.
+pub fn undo(
+    log: &mut Log<'_>,
+    name: &BranchName,
+    count: u64,
+    act: Act<'_>,
+    outside: &mut Outside<'_>,
+) -> Result<RolledBack, BranchError> {
+    let branch = log.branch(name)?;
+    let nothing = |why: String| BranchError::NothingToUndo { branch: name.clone(), why };
+    let head = branch.head.ok_or_else(|| nothing("the branch is empty".to_owned()))?;
+    let head = log.txn().linked(head)?;
+    let mut at = Some(head.0);
+    let mut left = count;
+    while left > 0 {
+        let Some(id) = at else {
+            return Err(nothing(format!("only {} events of yours are live", count - left)));
+        };
+        let event = log.txn().known_event(id)?;
+        if event.kind != EventType::Snapshot && event.agent != *act.agent {
+            return Err(nothing(format!(
+                "event {id} of '{}' comes after {}",
+                event.agent,
+                if left == count { "yours" } else { "only some of yours" }
+            )));
+        }
+        if !matches!(event.kind, EventType::Forked | EventType::RolledBack | EventType::Snapshot) {
+            left -= 1;
+        }
+        at = log.txn().link(id)?.live_parent;
+    }
+    let target = at.ok_or_else(|| {
+        nothing("the first event of a lineage has nothing before it to go back to".to_owned())
+    })?;
+    let target = log.txn().linked(target)?;
+    roll_back_to(log, &branch, head, target, act, outside)
+}
+
+/// Removes a decision, a fact or a task from the state of `name`, and leaves a deprecated assumption.
+///
+/// # Errors
+/// [`BranchError::RetractUnknown`] if there is none of that key.
+pub fn retract(
+    log: &mut Log<'_>,
+    name: &BranchName,
+    what: Retractable,
+    key: &str,
+    act: Act<'_>,
+    outside: &mut Outside<'_>,
+) -> Result<Retracted, BranchError> {
+    let branch = log.branch(name)?;
+    let state = workspace::state(log.txn(), branch.head)?;
+    let source = match what {
+        Retractable::Decision => state.decisions.get(key).map(|record| record.event),
+        Retractable::Fact => state.facts.get(key).map(|record| record.event),
+        Retractable::Task => state.tasks.get(key).map(|record| record.event),
+    };
+    let Some(source) = source else {
+        return Err(BranchError::RetractUnknown {
+            what,
+            key: key.to_owned(),
+            branch: name.clone(),
+        });
+    };
+    let payload = members([
+        ("kind", what.as_str().into()),
+        ("key", key.into()),
+        ("retracted_hash", source.hash.to_string().into()),
+        ("retracted_sequence", source.sequence.into()),
+        ("reason", act.reason.into()),
+    ]);
+    let entry = Entry {
+        kind: EventType::Retracted,
+        agent: act.agent,
+        payload,
+        metadata: act.metadata,
+        live_parent: None,
+        reported: None,
+    };
+    let (event, _) = log.write(&branch, entry, outside)?;
+    Ok(Retracted {
+        branch_id: name.clone(),
+        kind: what.as_str().to_owned(),
+        key: key.to_owned(),
+        event,
+    })
+}
+
+/// The payload of `event` as reports and blocks show it: that of a fork or a rollback names events
+/// by their local ids, as docs/spec/kernel.md does; none if it was erased.
+///
+/// # Errors
+/// Those of the store.
+pub fn reported_payload(txn: &dyn ReadTxn, event: &Event) -> Result<Option<Object>, StoreError> {
+    let Some(payload) = event.members() else { return Ok(None) };
+    Ok(Some(match event.kind {
+        EventType::Forked => fork_members(&payload, event.parent),
+        EventType::RolledBack => {
+            let link = txn.link(event.id)?;
+            match (event.parent, link.live_parent) {
+                (Some(before), Some(target)) => {
+                    let (before, target) = (txn.linked(before)?, txn.linked(target)?);
+                    let count = before.1.depth.saturating_sub(target.1.depth);
+                    let reverted = reverted(txn, before, target)?;
+                    rollback_members(&payload, target.0, count, &reverted)
+                }
+                _ => payload,
+            }
+        }
+        _ => payload,
+    }))
+}
+
+fn fork_members(payload: &Object, point: Option<EventId>) -> Object {
+    let mut shown = payload.clone();
+    shown.remove("fork_point_hash");
+    shown.insert("fork_point_event_id", point.map(|id| id.0));
+    shown
+}
+
+fn rollback_members(payload: &Object, target: EventId, count: u64, reverted: &Reverted) -> Object {
+    let mut shown = payload.clone();
+    shown.remove("target_hash");
+    shown.remove("reverted_count");
+    shown.insert("target_event_id", target.0);
+    match reverted {
+        Reverted::All { reverted_event_ids } => {
+            let ids = reverted_event_ids.iter().map(|id| Value::from(id.0)).collect();
+            shown.insert("reverted_event_ids", Value::Array(ids));
+        }
+        Reverted::Ends { first_reverted_event_id, last_reverted_event_id } => {
+            shown.insert("reverted_count", count);
+            shown.insert("first_reverted_event_id", first_reverted_event_id.0);
+            shown.insert("last_reverted_event_id", last_reverted_event_id.0);
+        }
+    }
+    shown
+}
+
+fn members<const N: usize>(members: [(&str, Value); N]) -> Object {
+    members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// The live events after `target` up to `head`.
+fn reverted(
+    txn: &dyn ReadTxn,
+    head: (EventId, Link),
+    target: (EventId, Link),
+) -> Result<Reverted, StoreError> {
+    let count = head.1.depth.saturating_sub(target.1.depth);
+    if count > REVERTED_LISTED {
+        let first = crate::revision::live_at(txn, head, target.1.depth + 1)?.0;
+        return Ok(Reverted::Ends {
+            first_reverted_event_id: first,
+            last_reverted_event_id: head.0,
+        });
+    }
+    let mut ids = live(txn, Some(head.0), target.1.depth)?;
+    ids.reverse();
+    Ok(Reverted::All { reverted_event_ids: ids })
+}
+
+/// The live timeline that ends at `head`, newest first, down to but without depth `above`.
+///
+/// # Errors
+/// Those of the store.
+pub fn live(
+    txn: &dyn ReadTxn,
+    head: Option<EventId>,
+    above: u64,
+) -> Result<Vec<EventId>, StoreError> {
+    let mut ids = Vec::new();
+    let mut at = head;
+    while let Some(id) = at {
+        let link = txn.link(id)?;
+        if link.depth <= above {
+            break;
+        }
+        ids.push(id);
+        at = link.live_parent;
+    }
+    Ok(ids)
+}
+
+/// The newest event up to and with `event` on its live timeline that is no snapshot, and its agent.
+///
+/// # Errors
+/// Those of the store.
+pub fn author(txn: &dyn ReadTxn, event: &Event) -> Result<Option<(EventId, AgentId)>, StoreError> {
+    if event.kind != EventType::Snapshot {
+        return Ok(Some((event.id, event.agent.clone())));
+    }
+    let mut at = txn.link(event.id)?.live_parent;
+    while let Some(id) = at {
+        let event = txn.known_event(id)?;
+        if event.kind != EventType::Snapshot {
+            return Ok(Some((id, event.agent)));
+        }
+        at = txn.link(id)?.live_parent;
+    }
+    Ok(None)
+}
+
+/// The live events after `target` up to `head` that are not by `agent`; none if all are. O(log n) if
+/// all are.
+fn others(
+    txn: &dyn ReadTxn,
+    head: (EventId, Link),
+    target: Link,
+    agent: &AgentId,
+) -> Result<Option<Others>, StoreError> {
+    if let Some((newest, author)) = author(txn, &txn.known_event(head.0)?)?
+        && author == *agent
+        && txn.link(newest)?.depth > target.depth
+    {
+        match head.1.other {
+            Some(other) if txn.link(other)?.depth > target.depth => {}
+            _ => return Ok(None),
+        }
+    }
+    let mut agents = BTreeSet::new();
+    let mut found = Others { agents: Vec::new(), events: Vec::new(), count: 0, more: false };
+    let floor = target.depth.max(head.1.depth.saturating_sub(OTHERS_COUNTED));
+    for id in live(txn, Some(head.0), floor)? {
+        let event = txn.known_event(id)?;
+        if event.kind == EventType::Snapshot || event.agent == *agent {
+            continue;
+        }
+        found.count += 1;
+        if found.events.len() < OTHERS_LISTED {
+            found.events.push(id);
+        }
+        agents.insert(event.agent);
+    }
+    found.more = floor > target.depth;
+    found.agents = agents.into_iter().collect();
+    Ok((found.count > 0 || found.more).then_some(found))
+}
+
+/// The branches whose own events make up the lineage that ends at `event`, each with the last of its
+/// events in it, from `event` down to the root.
+fn stretches(txn: &dyn ReadTxn, event: &Event) -> Result<Vec<(LineageId, EventId)>, StoreError> {
+    let mut stretches = vec![(event.lineage, event.id)];
+    let mut at = txn.lineage(event.lineage)?;
+    while let Some(point) = at.fork_point {
+        stretches.push((point.lineage, point.event));
+        at = txn.lineage(point.lineage)?;
+    }
+    Ok(stretches)
+}
+
+/// Whether `event` is in the lineage of `branch`, live or not. O(depth of the branch tree).
+///
+/// # Errors
+/// Those of the store.
+pub fn contains(txn: &dyn ReadTxn, branch: &Branch, event: &Event) -> Result<bool, StoreError> {
+    let Some(head) = branch.head else { return Ok(false) };
+    let stretches = stretches(txn, &txn.known_event(head)?)?;
+    Ok(stretches.iter().any(|(lineage, last)| *lineage == event.lineage && event.id <= *last))
+}
+
+/// The last event of the longest common prefix of the lineages that end at `a` and `b`; none if they
+/// share no event. Taken on lineages, so that a rollback does not move it. O(depth of the branch
+/// tree).
+///
+/// # Errors
+/// Those of the store.
+pub fn merge_base(
+    txn: &dyn ReadTxn,
+    a: Option<EventId>,
+    b: Option<EventId>,
+) -> Result<Option<Event>, StoreError> {
+    let (Some(a), Some(b)) = (a, b) else { return Ok(None) };
+    let of_b: HashMap<LineageId, EventId> =
+        stretches(txn, &txn.known_event(b)?)?.into_iter().collect();
+    for (lineage, last) in stretches(txn, &txn.known_event(a)?)? {
+        if let Some(other) = of_b.get(&lineage) {
+            return txn.event(last.min(*other));
+        }
+    }
+    Ok(None)
+}
+
+/// The events of the lineage that ends at `head`, newest first, reverted ones included, down to but
+/// without sequence `above`.
+///
+/// # Errors
+/// Those of the store.
+pub fn lineage(
+    txn: &dyn ReadTxn,
+    head: Option<EventId>,
+    above: u64,
+) -> Result<Vec<EventId>, StoreError> {
+    let mut ids = Vec::new();
+    let mut at = head;
+    while let Some(id) = at {
+        let event = txn.known_event(id)?;
+        if event.sequence <= above {
+            break;
+        }
+        ids.push(id);
+        at = event.parent;
+    }
+    Ok(ids)
+}

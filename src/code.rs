@@ -1,0 +1,61 @@
+//! The stable codes of everything that `mk` can answer instead of a result.
+
+/// What a refusal or a failure is, for scripts: its name, exit status, and whether the same call may
+/// succeed later. Names never change their meaning.
+///
+/// Source: docs/spec/mcp.md, section 6.2, and docs/design.md, section 10.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Code {
+    pub name: &'static str,
+    /// 1: a sound request, answered no. 75: busy. 128: could not be done. 129: bad usage.
+    pub exit: u8,
+    pub retryable: bool,
+    pub meaning: &'static str,
+}
+
+macro_rules! codes {
+    ($($constant:ident = $name:literal, $exit:literal, $retryable:literal, $meaning:literal;)*) => {
+        impl Code {
+            $(pub const $constant: Self =
+                Self { name: $name, exit: $exit, retryable: $retryable, meaning: $meaning };)*
+            /// All codes, as `mk help codes` prints them.
+            pub const ALL: &[Self] = &[$(Self::$constant),*];
+        }
+    };
+}
+
+codes! {
+    INVALID_ARGUMENT = "invalid-argument", 129, false, "an argument is not of the form it must have";
+    UNKNOWN_MEMBER = "unknown-member", 129, false, "an input object has a member that means nothing";
+    TOO_LARGE = "too-large", 129, false, "an input is larger than its limit";
+    BRANCH_NOT_FOUND = "branch-not-found", 128, false, "no branch has this name";
+    BRANCH_EXISTS = "branch-exists", 1, false, "the name of a new branch is taken";
+    EVENT_NOT_FOUND = "event-not-found", 128, false, "no event has this id, hash, sequence or time";
+    AMBIGUOUS_EVENT = "ambiguous-event", 128, false, "a hash prefix fits more than one event";
+    NOT_IN_LINEAGE = "not-in-lineage", 1, false, "the event does not belong to the branch";
+    NOT_LIVE = "not-live", 1, false, "the event is not on the live timeline of the branch";
+    RESERVED_BRANCH = "reserved-branch", 1, false, "branches that begin with @ belong to mk";
+    RESERVED_TYPE = "reserved-type", 1, false, "events of this type are written by their own verb";
+    OP_CONFLICT = "op-conflict", 1, false, "the op id was used before for another request";
+    STALE_HEAD = "stale-head", 1, true, "the head of the branch is not the expected one";
+    OTHERS_REVERTED = "others-reverted", 1, false, "a rollback would revert events of other agents";
+    INVALID_SNAPSHOT = "invalid-snapshot", 1, false, "a snapshot is not the fold of what it covers";
+    RETRACT_UNKNOWN = "retract-unknown", 1, false, "there is nothing of that name to retract";
+    SECRET_REFUSED = "secret-refused", 1, false, "the input holds what looks like a secret";
+    BUSY = "busy", 75, true, "another process held the write lock for the whole wait";
+    READ_ONLY = "read-only", 128, false, "the store cannot be written by this user";
+    NO_PROJECT = "no-project", 128, false, "no project here or in any parent directory";
+    STORE_MISSING = "store-missing", 128, false, "the store of the project is not there";
+    STORE_NEWER = "store-newer", 128, false, "the store was written by a newer mk";
+    STORE_OLDER = "store-older", 128, false, "the store is none, or of a format no longer read";
+    STORE_DAMAGED = "store-damaged", 128, false, "the store contradicts itself";
+    STORE_UNSUPPORTED_FS = "store-unsupported-fs", 128, false, "file locks are not reliable there";
+    DISK_FULL = "disk-full", 128, true, "there is no space left for the store";
+    IO = "io", 128, true, "the operating system refused a file operation";
+    INTERNAL = "internal", 128, false, "a fault in mk itself";
+}
+
+/// An error with a stable code.
+pub trait Coded: std::error::Error {
+    fn code(&self) -> Code;
+}

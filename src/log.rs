@@ -1,0 +1,458 @@
+//! The one write path: every event of every system is appended here.
+
+use std::collections::HashMap;
+
+use crate::branch;
+use crate::canon::{Object, Value};
+use crate::code::{Code, Coded};
+use crate::event::{
+    self, Content, ContentError, Event, EventType, EventTypeError, Payload, Salt, chain_log,
+};
+use crate::id::{AgentId, BranchName, EventId, Hash, IdError, LineageId, shown};
+use crate::lineage::{self, Author, Link};
+use crate::revision::{Revision, RevisionError};
+use crate::secret;
+use crate::store::{Branch, ReadTxn, StoreError, WriteTxn};
+use crate::time::Timestamp;
+use crate::tokens::Tokenizer;
+use crate::workspace::{self, render, snapshot};
+
+/// What comes from outside and cannot be replayed: the time, and randomness.
+pub struct Outside<'a> {
+    /// Read anew for each event.
+    pub now: &'a mut dyn FnMut() -> Timestamp,
+    pub salt: &'a mut dyn FnMut() -> Salt,
+}
+
+/// An event that a caller wants appended.
+#[derive(Debug, Clone)]
+pub struct Draft {
+    pub kind: EventType,
+    pub agent: AgentId,
+    pub payload: Object,
+    pub metadata: Object,
+}
+
+/// The head that a branch must have for an append to go through.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Expect {
+    Empty,
+    Head(Revision),
+}
+
+/// An appended event.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Appended {
+    pub event_id: EventId,
+    pub hash: Hash,
+    pub sequence: u64,
+    pub timestamp: Timestamp,
+    pub branch_id: BranchName,
+    pub agent_id: AgentId,
+    pub parent_event_id: Option<EventId>,
+    pub event_type: EventType,
+    /// The rules by which secrets were taken out before the event was hashed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub redacted: Vec<String>,
+}
+
+/// Why an event was not appended. Nothing was written.
+#[derive(Debug, thiserror::Error)]
+pub enum LogError {
+    #[error(transparent)]
+    Type(#[from] EventTypeError),
+    #[error(transparent)]
+    Name(#[from] IdError),
+    #[error(transparent)]
+    Content(#[from] ContentError),
+    #[error("events of type {0} are written by {by}, not appended", by = writer(*.0))]
+    ReservedType(EventType),
+    #[error("'{0}' belongs to mk; nothing can be appended to it")]
+    ReservedBranch(BranchName),
+    #[error("the head of '{branch}' is {}, not {}", head(.actual), head(.expected))]
+    StaleHead { branch: BranchName, expected: Option<EventId>, actual: Option<EventId> },
+    #[error("the snapshot is refused: {why}")]
+    InvalidSnapshot { why: String },
+    #[error("{place} holds what looks like a secret ({rule})")]
+    Secret { place: String, rule: &'static str },
+    #[error(transparent)]
+    Revision(#[from] RevisionError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+fn head(id: &Option<EventId>) -> String {
+    id.map_or("no event (the branch is empty)".to_owned(), |id| format!("event {id}"))
+}
+
+fn writer(kind: EventType) -> &'static str {
+    match kind {
+        EventType::Forked => "a fork",
+        EventType::RolledBack => "a rollback",
+        EventType::Merged => "a merge",
+        EventType::Retracted => "a retraction",
+        EventType::Erased => "an erasure",
+        EventType::Task
+        | EventType::Decision
+        | EventType::ToolLog
+        | EventType::Note
+        | EventType::ClaimAcquired
+        | EventType::ClaimReleased
+        | EventType::Snapshot => "their callers",
+    }
+}
+
+impl Coded for LogError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Type(_) | Self::Name(_) => Code::INVALID_ARGUMENT,
+            Self::Content(ContentError::TooLarge { .. }) => Code::TOO_LARGE,
+            Self::Content(_) => Code::INVALID_ARGUMENT,
+            Self::ReservedType(_) => Code::RESERVED_TYPE,
+            Self::ReservedBranch(_) => Code::RESERVED_BRANCH,
+            Self::StaleHead { .. } => Code::STALE_HEAD,
+            Self::InvalidSnapshot { .. } => Code::INVALID_SNAPSHOT,
+            Self::Secret { .. } => Code::SECRET_REFUSED,
+            Self::Revision(error) => error.code(),
+            Self::Store(error) => error.code(),
+        }
+    }
+}
+
+/// What is done about secrets in what callers supply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SecretPolicy {
+    /// They are replaced by a visible placeholder before hashing.
+    Redact,
+    /// The write is refused.
+    Refuse,
+    Off,
+}
+
+/// Appends to branches inside one write transaction, and remembers their heads between appends.
+pub struct Log<'t> {
+    txn: &'t mut dyn WriteTxn,
+    tokenizer: Tokenizer,
+    secrets: SecretPolicy,
+    last: (EventId, Hash),
+    tips: HashMap<LineageId, Tip>,
+    /// Links that are likely to be asked for again: those of heads and of their jumps.
+    links: HashMap<EventId, Link>,
+    checkpoints: workspace::Checkpoints,
+}
+
+/// The head of a branch.
+#[derive(Debug, Clone)]
+struct Tip {
+    id: EventId,
+    hash: Hash,
+    sequence: u64,
+    timestamp: Timestamp,
+    link: Link,
+    /// Of the newest live event that is no snapshot.
+    author: Option<(EventId, AgentId)>,
+}
+
+/// Links kept in memory before they are dropped and read anew.
+const LINKS_MAX: usize = 65_536;
+
+/// How a new event joins the timeline, and what it says.
+pub(crate) struct Entry<'a> {
+    pub kind: EventType,
+    pub agent: &'a AgentId,
+    pub payload: Object,
+    pub metadata: Object,
+    /// Its predecessor on the live timeline, if that is not the head of the branch.
+    pub live_parent: Option<EventId>,
+    /// What reports show instead of the payload, if that differs.
+    pub reported: Option<Object>,
+}
+
+impl<'t> Log<'t> {
+    /// # Errors
+    /// Those of the store.
+    pub fn open(txn: &'t mut dyn WriteTxn) -> Result<Self, StoreError> {
+        let tokenizer = txn.identity()?.tokenizer;
+        let secrets = match txn.setting("core.secrets")?.as_deref() {
+            Some("refuse") => SecretPolicy::Refuse,
+            Some("off") => SecretPolicy::Off,
+            _ => SecretPolicy::Redact,
+        };
+        let last = txn.log_head()?.unwrap_or((EventId(0), Hash::ZERO));
+        Ok(Self {
+            txn,
+            tokenizer,
+            secrets,
+            last,
+            tips: HashMap::new(),
+            links: HashMap::new(),
+            checkpoints: workspace::Checkpoints::default(),
+        })
+    }
+
+    /// The transaction, to read from between appends.
+    #[must_use]
+    pub fn txn(&self) -> &dyn ReadTxn {
+        self.txn
+    }
+
+    /// The transaction, for verbs that also write what is no event. Heads must not be moved.
+    pub(crate) fn txn_mut(&mut self) -> &mut dyn WriteTxn {
+        self.txn
+    }
+
+    /// Appends what a caller drafted to the branch `name`.
+    ///
+    /// # Errors
+    /// In this order: a type that only `mk` writes; a branch of `mk`'s own or none; a head that is
+    /// not the expected one; a snapshot that is not the fold of what it covers; a secret, under that
+    /// policy; content that is too large.
+    ///
+    /// Rule: docs/spec/kernel.md, section 3.
+    pub fn append(
+        &mut self,
+        name: &BranchName,
+        draft: Draft,
+        expect: Option<&Expect>,
+        outside: &mut Outside<'_>,
+    ) -> Result<Appended, LogError> {
+        if !draft.kind.is_open() {
+            return Err(LogError::ReservedType(draft.kind));
+        }
+        if name.is_reserved() {
+            return Err(LogError::ReservedBranch(name.clone()));
+        }
+        let branch = self.branch(name)?;
+        if let Some(expect) = expect {
+            let expected = match expect {
+                Expect::Empty => None,
+                Expect::Head(revision) => Some(revision.resolve(self.txn, name)?),
+            };
+            if expected != branch.head {
+                let (branch, actual) = (name.clone(), branch.head);
+                return Err(LogError::StaleHead { branch, expected, actual });
+            }
+        }
+        let Draft { kind, agent, payload, metadata } = draft;
+        if kind == EventType::Snapshot {
+            snapshot::check(self.txn, &branch, &payload)
+                .map_err(|why| LogError::InvalidSnapshot { why: why.to_string() })?;
+        }
+        let entry =
+            Entry { kind, agent: &agent, payload, metadata, live_parent: None, reported: None };
+        Ok(self.write(&branch, entry, outside)?.0)
+    }
+
+    /// The branch of that name with the head it has now.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub(crate) fn branch(&self, name: &BranchName) -> Result<Branch, LogError> {
+        let mut branch = crate::revision::branch(self.txn, name.as_str())?;
+        if let Some(tip) = self.tips.get(&branch.id) {
+            (branch.head, branch.head_sequence) = (Some(tip.id), tip.sequence);
+        }
+        Ok(branch)
+    }
+
+    /// Appends `entry` to `branch`, whatever its type.
+    pub(crate) fn write(
+        &mut self,
+        branch: &Branch,
+        mut entry: Entry<'_>,
+        outside: &mut Outside<'_>,
+    ) -> Result<(Appended, Event), LogError> {
+        let redacted = self.take_secrets(&mut entry)?;
+        let content = Content {
+            salt: (outside.salt)(),
+            payload: event::canonical_content("payload", &entry.payload)?,
+            metadata: event::canonical_content("metadata", &entry.metadata)?,
+        };
+        let bytes = content.payload.len();
+        let tip = self.tip(branch)?;
+        let now = (outside.now)();
+        let mut event = Event {
+            id: EventId(self.last.0.0 + 1),
+            lineage: branch.id,
+            branch: branch.born.clone(),
+            sequence: tip.as_ref().map_or(0, |tip| tip.sequence) + 1,
+            // A clock that was set back must not make time run backwards along a lineage.
+            timestamp: tip.as_ref().map_or(now, |tip| now.max(tip.timestamp)),
+            agent: entry.agent.clone(),
+            parent: tip.as_ref().map(|tip| tip.id),
+            kind: entry.kind,
+            body: content.digest(),
+            hash: Hash::ZERO,
+            log: Hash::ZERO,
+            content: Some(content),
+        };
+        event.hash = event.expected_hash(&tip.as_ref().map_or(Hash::ZERO, |tip| tip.hash));
+        event.log = chain_log(&self.last.1, &event.hash);
+        let live = match entry.live_parent {
+            Some(id) if Some(id) != event.parent => Some(self.read_tip(id)?),
+            _ => tip,
+        };
+        let is_snapshot = event.kind == EventType::Snapshot;
+        let tokens = match is_snapshot {
+            true => 0,
+            false => {
+                let shown = entry.reported.as_ref().unwrap_or(&entry.payload);
+                self.tokenizer.count(&render::block(&event, Some(shown)))
+            }
+        };
+        let link = self.link_after(&event, live.as_ref(), tokens)?;
+        self.txn.insert_event(&event, &link)?;
+        self.txn.set_head(branch.id, event.id, event.sequence)?;
+        self.last = (event.id, event.log);
+        let author = match is_snapshot {
+            true => live.and_then(|live| live.author),
+            false => Some((event.id, event.agent.clone())),
+        };
+        self.remember(event.id, link);
+        self.tips.insert(
+            branch.id,
+            Tip {
+                id: event.id,
+                hash: event.hash,
+                sequence: event.sequence,
+                timestamp: event.timestamp,
+                link,
+                author,
+            },
+        );
+        if !branch.name.is_reserved() {
+            let payload = Payload::read(event.kind, &entry.payload);
+            self.checkpoints.appended(self.txn, &event, payload, bytes)?;
+        }
+        let appended = Appended {
+            event_id: event.id,
+            hash: event.hash,
+            sequence: event.sequence,
+            timestamp: event.timestamp,
+            branch_id: branch.name.clone(),
+            agent_id: event.agent.clone(),
+            parent_event_id: event.parent,
+            event_type: event.kind,
+            redacted,
+        };
+        Ok((appended, event))
+    }
+
+    fn link_after(
+        &mut self,
+        event: &Event,
+        live: Option<&Tip>,
+        tokens: u64,
+    ) -> Result<Link, StoreError> {
+        let agent = (event.kind != EventType::Snapshot).then_some(event.agent.as_str());
+        let Some(live) = live else {
+            return Ok(lineage::extend(event.id, event.lineage, None, agent, tokens));
+        };
+        let jump = self.link(live.link.jump)?;
+        let author = live
+            .author
+            .as_ref()
+            .map(|(event, agent)| Author { event: *event, agent: agent.as_str() });
+        let parent = ((live.id, live.link), (live.link.jump, jump), author);
+        Ok(lineage::extend(event.id, event.lineage, Some(parent), agent, tokens))
+    }
+
+    fn tip(&mut self, branch: &Branch) -> Result<Option<Tip>, StoreError> {
+        match (self.tips.get(&branch.id), branch.head) {
+            (Some(tip), _) => Ok(Some(tip.clone())),
+            (None, Some(head)) => self.read_tip(head).map(Some),
+            (None, None) => Ok(None),
+        }
+    }
+
+    fn read_tip(&mut self, id: EventId) -> Result<Tip, StoreError> {
+        let event = self.txn.known_event(id)?;
+        let link = self.link(id)?;
+        Ok(Tip {
+            id,
+            hash: event.hash,
+            sequence: event.sequence,
+            timestamp: event.timestamp,
+            link,
+            author: branch::author(self.txn, &event)?,
+        })
+    }
+
+    fn link(&mut self, id: EventId) -> Result<Link, StoreError> {
+        if let Some(link) = self.links.get(&id) {
+            return Ok(*link);
+        }
+        let link = self.txn.link(id)?;
+        self.remember(id, link);
+        Ok(link)
+    }
+
+    fn remember(&mut self, id: EventId, link: Link) {
+        if self.links.len() >= LINKS_MAX {
+            self.links.clear();
+        }
+        self.links.insert(id, link);
+    }
+
+    /// Takes secrets out of `entry`, or refuses it, as the policy of the store says.
+    ///
+    /// In a value a secret can be replaced; in a name it cannot, since that would make two of one.
+    fn take_secrets(&self, entry: &mut Entry<'_>) -> Result<Vec<String>, LogError> {
+        if self.secrets == SecretPolicy::Off || entry.kind == EventType::Snapshot {
+            return Ok(Vec::new());
+        }
+        let mut rules: Vec<&'static str> = Vec::new();
+        let policy = self.secrets;
+        for (what, object) in [("payload", &mut entry.payload), ("metadata", &mut entry.metadata)] {
+            for (name, value) in object.iter_mut() {
+                let place = format!("{what}.{}", shown(name));
+                let is_name = matches!(name, "decision_key" | "resource" | "key");
+                secret_in(name, value, &place, is_name, policy, &mut rules)?;
+            }
+        }
+        rules.sort_unstable();
+        rules.dedup();
+        if !rules.is_empty() {
+            let names = rules.iter().map(|rule| Value::from(*rule)).collect();
+            entry.metadata.insert("redacted", Value::Array(names));
+        }
+        Ok(rules.into_iter().map(str::to_owned).collect())
+    }
+}
+
+fn secret_in(
+    name: &str,
+    value: &mut Value,
+    place: &str,
+    is_name: bool,
+    policy: SecretPolicy,
+    rules: &mut Vec<&'static str>,
+) -> Result<(), LogError> {
+    if let Some(found) = secret::find(name).first() {
+        // The place would print the secret.
+        let place = "the name of a member".to_owned();
+        return Err(LogError::Secret { place, rule: found.rule });
+    }
+    match value {
+        Value::String(text) => {
+            let Some((clean, found)) = secret::redact(text) else { return Ok(()) };
+            if is_name || policy == SecretPolicy::Refuse {
+                return Err(LogError::Secret { place: place.to_owned(), rule: found[0] });
+            }
+            *text = clean;
+            rules.extend(found);
+        }
+        Value::Array(items) => {
+            for item in items {
+                secret_in("", item, place, is_name, policy, rules)?;
+            }
+        }
+        Value::Object(members) => {
+            for (name, value) in members.iter_mut() {
+                secret_in(name, value, place, false, policy, rules)?;
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) => {}
+    }
+    Ok(())
+}

@@ -1,0 +1,106 @@
+//! The SQLite schema, version 1.
+
+/// `PRAGMA application_id`: the letters `mk` and the number of the file format family.
+pub const APPLICATION_ID: i64 = 0x6d6b_0001;
+
+/// `PRAGMA user_version`, raised by every change of the schema.
+pub const VERSION: i64 = 1;
+
+/// The oldest `mk` schema version that may read, and write, a store of this version. They stand in
+/// the store, so that an older program can tell a store that it may still read from one it may not.
+pub const MIN_READER: i64 = 1;
+pub const MIN_WRITER: i64 = 1;
+
+/// The rules by which `link` was computed; another number means that it must be rebuilt.
+pub const LINK_RULES: i64 = 1;
+
+/// Everything in a new store. `mk verify` compares what it finds with this text.
+pub const SCHEMA: &str = "
+CREATE TABLE store(
+  key TEXT NOT NULL PRIMARY KEY,
+  value ANY NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE branch(
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  born TEXT NOT NULL,
+  parent INTEGER REFERENCES branch(id),
+  fork_event INTEGER,
+  fork_sequence INTEGER NOT NULL,
+  fork_lineage INTEGER,
+  head INTEGER,
+  head_sequence INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  created_by TEXT NOT NULL
+) STRICT;
+CREATE INDEX branch_folded ON branch(lower(name));
+
+CREATE TABLE event(
+  id INTEGER PRIMARY KEY,
+  lineage INTEGER NOT NULL,
+  sequence INTEGER NOT NULL,
+  timestamp INTEGER NOT NULL,
+  agent TEXT NOT NULL,
+  parent INTEGER,
+  type TEXT NOT NULL,
+  hash BLOB NOT NULL,
+  body BLOB NOT NULL,
+  log BLOB NOT NULL,
+  salt BLOB,
+  payload TEXT,
+  metadata TEXT
+) STRICT;
+CREATE UNIQUE INDEX event_hash ON event(hash);
+CREATE UNIQUE INDEX event_sequence ON event(lineage, sequence);
+
+CREATE TRIGGER event_is_never_deleted BEFORE DELETE ON event
+BEGIN
+  SELECT RAISE(ABORT, 'an event is never deleted');
+END;
+CREATE TRIGGER event_never_changes BEFORE UPDATE ON event
+WHEN NOT (
+  OLD.salt IS NOT NULL AND NEW.salt IS NULL AND NEW.metadata IS NULL
+  AND NEW.id = OLD.id AND NEW.lineage = OLD.lineage AND NEW.sequence = OLD.sequence
+  AND NEW.timestamp = OLD.timestamp AND NEW.agent = OLD.agent AND NEW.parent IS OLD.parent
+  AND NEW.type = OLD.type AND NEW.hash = OLD.hash AND NEW.body = OLD.body AND NEW.log = OLD.log
+)
+BEGIN
+  SELECT RAISE(ABORT, 'an event never changes, but for the erasure of its content');
+END;
+
+CREATE TABLE link(
+  id INTEGER PRIMARY KEY,
+  lineage INTEGER NOT NULL,
+  live_parent INTEGER,
+  depth INTEGER NOT NULL,
+  jump INTEGER NOT NULL,
+  jump_depth INTEGER NOT NULL,
+  snapshot INTEGER,
+  tokens INTEGER NOT NULL,
+  other INTEGER
+) STRICT;
+
+CREATE TABLE checkpoint(
+  lineage INTEGER NOT NULL,
+  id INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  PRIMARY KEY (lineage, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE operation(
+  id TEXT NOT NULL PRIMARY KEY,
+  digest BLOB NOT NULL,
+  report TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE setting(
+  key TEXT NOT NULL PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE current_branch(
+  agent TEXT NOT NULL PRIMARY KEY,
+  branch TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+";

@@ -1,0 +1,722 @@
+//! The embedded engine: one SQLite file in WAL mode.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fs;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rusqlite::config::DbConfig;
+use rusqlite::types::{FromSql, ToSql};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Params, Row, TransactionBehavior};
+
+use super::schema::{APPLICATION_ID, LINK_RULES, MIN_READER, MIN_WRITER, SCHEMA, VERSION};
+use super::turnstile::Turnstile;
+use super::{
+    Branch, Engine, ForkPoint, Identity, Operation, ReadTxn, StoreError, WriteTxn, location,
+};
+use crate::event::{Content, Event, EventType};
+use crate::id::{AgentId, BranchName, EventId, Hash, LineageId, hex};
+use crate::lineage::Link;
+use crate::time::Timestamp;
+
+/// Pages in the WAL after which a commit copies them into the main file: 1 MiB. A process that opens
+/// the store alone reads the whole WAL first, so a short command is only as fast as the WAL is small.
+const WAL_PAGES: u32 = 256;
+
+/// A store in a SQLite file.
+pub struct Sqlite {
+    connection: Connection,
+    path: PathBuf,
+    /// How long to wait for the write lock.
+    lock_timeout: Duration,
+}
+
+/// How sure a finished write is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// It survives a power cut: one sync a transaction.
+    Full,
+    /// It survives the death of the process; the last ones may be lost in a power cut.
+    Normal,
+}
+
+impl Sqlite {
+    /// Makes a store at `path` with the empty branch `main`, unless there is a file; answers whether
+    /// it made one.
+    ///
+    /// The file appears whole or not at all. Of two that make one at once, the second waits up to
+    /// `lock_timeout` and finds the first one's. Directories are not made.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`] if it cannot be written, [`StoreError::Filesystem`] on a network.
+    pub fn create(
+        path: &Path,
+        identity: &Identity,
+        now: Timestamp,
+        agent: &AgentId,
+        lock_timeout: Duration,
+    ) -> Result<bool, StoreError> {
+        location::check_filesystem(path.parent().unwrap_or(Path::new(".")))?;
+        let _turn = Turnstile::enter(&with_suffix(path, "-lock"), lock_timeout)?;
+        if path.exists() {
+            return Ok(false);
+        }
+        let draft = with_suffix(path, "-new");
+        let made = Self::create_draft(&draft, path, identity, now, agent).map(|()| true);
+        if made.is_err() {
+            for suffix in ["", "-wal", "-shm", "-journal"] {
+                let _ = fs::remove_file(with_suffix(&draft, suffix));
+            }
+        }
+        made
+    }
+
+    fn create_draft(
+        draft: &Path,
+        path: &Path,
+        identity: &Identity,
+        now: Timestamp,
+        agent: &AgentId,
+    ) -> Result<(), StoreError> {
+        let shown = path.display().to_string();
+        let failed = |error| failure(error, path, Duration::ZERO);
+        location::create_private(draft)?;
+        let mut connection = Connection::open(draft).map_err(failed)?;
+        connection.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
+        connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
+        let txn = connection.transaction().map_err(failed)?;
+        txn.execute_batch(SCHEMA).map_err(failed)?;
+        txn.pragma_update(None, "application_id", APPLICATION_ID).map_err(failed)?;
+        txn.pragma_update(None, "user_version", VERSION).map_err(failed)?;
+        let tokenizer = identity.tokenizer.to_string();
+        let values: [(&str, &dyn ToSql); 7] = [
+            ("project_id", &identity.project_id),
+            ("root", &identity.root),
+            ("tokenizer", &tokenizer),
+            ("key", &identity.key),
+            ("min_reader", &MIN_READER),
+            ("min_writer", &MIN_WRITER),
+            ("link_rules", &LINK_RULES),
+        ];
+        for (key, value) in values {
+            txn.execute("INSERT INTO store(key, value) VALUES (?1, ?2)", (key, value))
+                .map_err(failed)?;
+        }
+        let main = BranchName::main();
+        txn.execute(
+            "INSERT INTO branch(name, born, fork_sequence, head_sequence, created_at, created_by)
+             VALUES (?1, ?1, 0, 0, ?2, ?3)",
+            (main.as_str(), now.micros(), agent.as_str()),
+        )
+        .map_err(failed)?;
+        txn.commit().map_err(failed)?;
+        connection.close().map_err(|(_, error)| failed(error))?;
+        let io = |source| StoreError::Io { action: "create", path: shown.clone(), source };
+        fs::File::open(draft).and_then(|file| file.sync_all()).map_err(io)?;
+        fs::rename(draft, path).map_err(io)?;
+        let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
+        fs::File::open(directory.unwrap_or(Path::new(".")))
+            .and_then(|directory| directory.sync_all())
+            .map_err(io)
+    }
+
+    /// Opens the store at `path` for reading. Nothing is written, now or later.
+    ///
+    /// # Errors
+    /// If there is none, or it cannot be read by this version.
+    pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {
+        check_header(path)?;
+        location::check_filesystem(path.parent().unwrap_or(Path::new(".")))?;
+        let mut flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let open = |name: &Path, flags| {
+            let connection = Connection::open_with_flags(name, flags)?;
+            configure(&connection)?;
+            // The first read is what opens the WAL and its index.
+            let version = connection.query_row("PRAGMA user_version", (), |row| row.get(0))?;
+            Ok((connection, version))
+        };
+        let opened: Result<(Connection, i64), rusqlite::Error> = open(path, flags);
+        let (connection, version) = match opened {
+            Ok(opened) => opened,
+            // A directory that cannot be written holds no place for the index of the WAL. Without
+            // content in the WAL none is needed, since then the main file is the whole store and
+            // nobody can change it.
+            Err(error) if cannot_open(&error) && !has_content(&with_suffix(path, "-wal")) => {
+                flags |= OpenFlags::SQLITE_OPEN_URI;
+                open(&immutable_uri(path), flags)
+                    .map_err(|error| failure(error, path, Duration::ZERO))?
+            }
+            Err(error) if cannot_open(&error) => {
+                return Err(StoreError::ReadOnly {
+                    why: format!(
+                        "the write-ahead log beside '{}' has content, and its directory does not \
+                         let it be read; copy the directory to where you can write",
+                        path.display()
+                    ),
+                });
+            }
+            Err(error) => return Err(failure(error, path, Duration::ZERO)),
+        };
+        let store = Self { connection, path: path.to_owned(), lock_timeout: Duration::ZERO };
+        store.check_version(version, "min_reader")?;
+        Ok(store)
+    }
+
+    /// Opens the store at `path` for reading and writing; a write waits up to `lock_timeout` for
+    /// others to finish.
+    ///
+    /// # Errors
+    /// If there is none, or it cannot be read and written by this version or this user.
+    pub fn open_to_write(
+        path: &Path,
+        lock_timeout: Duration,
+        durability: Durability,
+    ) -> Result<Self, StoreError> {
+        check_header(path)?;
+        location::check_filesystem(path.parent().unwrap_or(Path::new(".")))?;
+        let failed = |error| failure(error, path, Duration::ZERO);
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+        if connection.is_readonly("main").map_err(failed)? {
+            return Err(StoreError::ReadOnly {
+                why: format!("no permission to write '{}'", path.display()),
+            });
+        }
+        configure(&connection).map_err(failed)?;
+        // The last one to close would copy the WAL into the main file and delete it: two more syncs
+        // for every short command.
+        connection
+            .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
+            .map_err(failed)?;
+        connection.pragma_update(None, "wal_autocheckpoint", WAL_PAGES).map_err(failed)?;
+        let store = Self { connection, path: path.to_owned(), lock_timeout };
+        let version = store
+            .connection
+            .query_row("PRAGMA user_version", (), |row| row.get(0))
+            .map_err(|error| match cannot_open(&error) {
+                true => StoreError::ReadOnly {
+                    why: format!("no permission to write beside '{}'", path.display()),
+                },
+                false => failed(error),
+            })?;
+        store.check_version(version, "min_writer")?;
+        store.set_durability(durability)?;
+        Ok(store)
+    }
+
+    /// Sets how sure the writes that follow are.
+    ///
+    /// # Errors
+    /// Only if the engine is out of order.
+    pub fn set_durability(&self, durability: Durability) -> Result<(), StoreError> {
+        let level = match durability {
+            Durability::Full => "FULL",
+            Durability::Normal => "NORMAL",
+        };
+        self.connection
+            .pragma_update(None, "synchronous", level)
+            .map_err(|error| failure(error, &self.path, Duration::ZERO))
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The connection, for what concerns the file and not the rows (`verify`).
+    pub(crate) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    fn check_version(&self, version: i64, need: &str) -> Result<(), StoreError> {
+        let path = self.path.display().to_string();
+        if version < VERSION {
+            return Err(StoreError::Foreign { path, found: format!("format version {version}") });
+        }
+        if version == VERSION {
+            return Ok(());
+        }
+        // A newer schema says itself which older programs it bears with.
+        let least: Option<i64> = self
+            .connection
+            .query_row("SELECT value FROM store WHERE key = ?1", [need], |row| row.get(0))
+            .optional()
+            .unwrap_or_default();
+        match least {
+            Some(least) if least <= VERSION => Ok(()),
+            _ => Err(StoreError::Newer { path, found: version, known: VERSION }),
+        }
+    }
+}
+
+impl Engine for Sqlite {
+    fn read<T, E: From<StoreError>>(
+        &mut self,
+        body: impl FnOnce(&dyn ReadTxn) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let txn = self
+            .connection
+            .transaction()
+            .map_err(|error| failure(error, &self.path, Duration::ZERO))?;
+        body(&Txn { connection: &txn, path: &self.path, born: RefCell::default() })
+    }
+
+    fn write<T, E: From<StoreError>>(
+        &mut self,
+        body: impl FnOnce(&mut dyn WriteTxn) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let begun = Instant::now();
+        let _turn = Turnstile::enter(&with_suffix(&self.path, "-lock"), self.lock_timeout)?;
+        let rest = self.lock_timeout.saturating_sub(begun.elapsed());
+        let failed = |error| failure(error, &self.path, begun.elapsed());
+        self.connection.busy_timeout(rest).map_err(failed)?;
+        // IMMEDIATE: under WAL, a deferred transaction that has read the head and then writes fails
+        // at once with SQLITE_BUSY_SNAPSHOT if another writer got in between; no busy timeout helps.
+        // Taking the write lock first makes read-then-append one step.
+        let txn = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(failed)?;
+        let done = body(&mut Txn { connection: &txn, path: &self.path, born: RefCell::default() })?;
+        txn.commit().map_err(failed)?;
+        Ok(done)
+    }
+}
+
+/// An open transaction.
+struct Txn<'a> {
+    connection: &'a Connection,
+    path: &'a Path,
+    /// Names that branches were born with, which every event row needs.
+    born: RefCell<HashMap<LineageId, BranchName>>,
+}
+
+const BRANCH: &str = "SELECT id, name, born, parent, fork_event, fork_sequence, fork_lineage, head, \
+                      head_sequence, created_at, created_by FROM branch";
+const EVENT: &str = "SELECT id, lineage, sequence, timestamp, agent, parent, type, hash, body, log, \
+                     salt, payload, metadata FROM event";
+
+impl Txn<'_> {
+    fn failed(&self, error: rusqlite::Error) -> StoreError {
+        failure(error, self.path, Duration::ZERO)
+    }
+
+    fn optional<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, StoreError> {
+        self.connection
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.query_row(params, read).optional())
+            .map_err(|error| self.failed(error))
+    }
+
+    fn all<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        let rows = || {
+            let mut statement = self.connection.prepare_cached(sql)?;
+            let mut rows = statement.query(params)?;
+            let mut out = Vec::new();
+            while let Some(row) = rows.next()? {
+                out.push(read(row)?);
+            }
+            Ok(out)
+        };
+        rows().map_err(|error| self.failed(error))
+    }
+
+    fn execute(&self, sql: &str, params: impl Params) -> Result<(), StoreError> {
+        self.connection
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.execute(params))
+            .map(|_| ())
+            .map_err(|error| self.failed(error))
+    }
+
+    fn born(&self, lineage: LineageId) -> Result<BranchName, StoreError> {
+        if let Some(name) = self.born.borrow().get(&lineage) {
+            return Ok(name.clone());
+        }
+        let name = self
+            .optional("SELECT born FROM branch WHERE id = ?1", [lineage.0], |row| {
+                row.get::<_, String>(0)
+            })?
+            .ok_or_else(|| StoreError::damaged(format!("branch {} is missing", lineage.0)))?;
+        let name = BranchName::stored(&name);
+        self.born.borrow_mut().insert(lineage, name.clone());
+        Ok(name)
+    }
+}
+
+impl ReadTxn for Txn<'_> {
+    fn identity(&self) -> Result<Identity, StoreError> {
+        fn value<T: FromSql>(txn: &Txn<'_>, key: &str) -> Result<T, StoreError> {
+            txn.optional("SELECT value FROM store WHERE key = ?1", [key], |row| row.get(0))?
+                .ok_or_else(|| StoreError::damaged(format!("the store's '{key}' is missing")))
+        }
+        let tokenizer: String = value(self, "tokenizer")?;
+        Ok(Identity {
+            project_id: value(self, "project_id")?,
+            root: value(self, "root")?,
+            tokenizer: tokenizer
+                .parse()
+                .map_err(|_| StoreError::damaged(format!("unknown tokenizer '{tokenizer}'")))?,
+            key: value(self, "key")?,
+        })
+    }
+
+    fn branch(&self, name: &str) -> Result<Option<Branch>, StoreError> {
+        self.optional(&format!("{BRANCH} WHERE name = ?1"), [name], read_branch)
+    }
+
+    fn lineage(&self, id: LineageId) -> Result<Branch, StoreError> {
+        self.optional(&format!("{BRANCH} WHERE id = ?1"), [id.0], read_branch)?
+            .ok_or_else(|| StoreError::damaged(format!("branch {} is missing", id.0)))
+    }
+
+    fn branch_like(&self, name: &str) -> Result<Option<BranchName>, StoreError> {
+        self.optional("SELECT name FROM branch WHERE lower(name) = lower(?1)", [name], |row| {
+            Ok(BranchName::stored(&row.get::<_, String>(0)?))
+        })
+    }
+
+    fn branches(&self) -> Result<Vec<Branch>, StoreError> {
+        self.all(&format!("{BRANCH} ORDER BY created_at, name"), (), read_branch)
+    }
+
+    fn event(&self, id: EventId) -> Result<Option<Event>, StoreError> {
+        let row = self.optional(&format!("{EVENT} WHERE id = ?1"), [id.0], read_event)?;
+        row.map(|event| Ok(Event { branch: self.born(event.lineage)?, ..event })).transpose()
+    }
+
+    fn own_event(&self, lineage: LineageId, sequence: u64) -> Result<Option<EventId>, StoreError> {
+        let Ok(sequence) = i64::try_from(sequence) else { return Ok(None) };
+        let sql = "SELECT id FROM event WHERE lineage = ?1 AND sequence = ?2";
+        self.optional(sql, (lineage.0, sequence), |row| row.get(0).map(EventId))
+    }
+
+    fn with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<EventId>, StoreError> {
+        let bound = |fill: &str| {
+            let digits = format!("{prefix}{}", fill.repeat(64 - prefix.len()));
+            crate::id::unhex(&digits).unwrap_or_default()
+        };
+        self.all(
+            "SELECT id FROM event WHERE hash BETWEEN ?1 AND ?2 ORDER BY hash LIMIT ?3",
+            (bound("0"), bound("f"), i64::try_from(limit).unwrap_or(i64::MAX)),
+            |row| row.get(0).map(EventId),
+        )
+    }
+
+    fn log_head(&self) -> Result<Option<(EventId, Hash)>, StoreError> {
+        self.optional("SELECT id, log FROM event ORDER BY id DESC LIMIT 1", (), |row| {
+            Ok((EventId(row.get(0)?), Hash(row.get(1)?)))
+        })
+    }
+
+    fn link(&self, id: EventId) -> Result<Link, StoreError> {
+        let sql = "SELECT lineage, live_parent, depth, jump, jump_depth, snapshot, tokens, other \
+                   FROM link WHERE id = ?1";
+        self.optional(sql, [id.0], |row| {
+            Ok(Link {
+                lineage: LineageId(row.get(0)?),
+                live_parent: row.get::<_, Option<i64>>(1)?.map(EventId),
+                depth: count(row, 2)?,
+                jump: EventId(row.get(3)?),
+                jump_depth: count(row, 4)?,
+                snapshot: row.get::<_, Option<i64>>(5)?.map(EventId),
+                tokens: count(row, 6)?,
+                other: row.get::<_, Option<i64>>(7)?.map(EventId),
+            })
+        })?
+        .ok_or_else(|| StoreError::damaged(format!("event {id} has no entry in the lineage index")))
+    }
+
+    fn checkpoint_before(
+        &self,
+        lineage: LineageId,
+        event: EventId,
+    ) -> Result<Option<EventId>, StoreError> {
+        let sql = "SELECT id FROM checkpoint WHERE lineage = ?1 AND id <= ?2 \
+                   ORDER BY id DESC LIMIT 1";
+        self.optional(sql, (lineage.0, event.0), |row| row.get(0).map(EventId))
+    }
+
+    fn checkpoint(&self, event: EventId) -> Result<Option<String>, StoreError> {
+        let lineage = self.link(event)?.lineage;
+        let sql = "SELECT state FROM checkpoint WHERE lineage = ?1 AND id = ?2";
+        self.optional(sql, (lineage.0, event.0), |row| row.get(0))
+    }
+
+    fn operation(&self, id: &str) -> Result<Option<Operation>, StoreError> {
+        self.optional("SELECT digest, report FROM operation WHERE id = ?1", [id], |row| {
+            Ok(Operation { digest: Hash(row.get(0)?), report: row.get(1)? })
+        })
+    }
+
+    fn setting(&self, key: &str) -> Result<Option<String>, StoreError> {
+        self.optional("SELECT value FROM setting WHERE key = ?1", [key], |row| row.get(0))
+    }
+
+    fn settings(&self) -> Result<Vec<(String, String)>, StoreError> {
+        self.all("SELECT key, value FROM setting ORDER BY key", (), |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+    }
+
+    fn current_branch(&self, agent: &AgentId) -> Result<Option<BranchName>, StoreError> {
+        let sql = "SELECT branch FROM current_branch WHERE agent = ?1";
+        self.optional(sql, [agent.as_str()], |row| {
+            Ok(BranchName::stored(&row.get::<_, String>(0)?))
+        })
+    }
+}
+
+impl WriteTxn for Txn<'_> {
+    fn insert_event(&mut self, event: &Event, link: &Link) -> Result<(), StoreError> {
+        let content = event.content.as_ref();
+        self.execute(
+            "INSERT INTO event VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+            (
+                event.id.0,
+                event.lineage.0,
+                signed(event.sequence),
+                event.timestamp.micros(),
+                event.agent.as_str(),
+                event.parent.map(|id| id.0),
+                event.kind.as_str(),
+                event.hash.0,
+                event.body.0,
+                event.log.0,
+                content.map(|content| content.salt),
+                content.map(|content| &content.payload),
+                content.map(|content| &content.metadata),
+            ),
+        )?;
+        self.execute(
+            "INSERT INTO link VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            (
+                event.id.0,
+                link.lineage.0,
+                link.live_parent.map(|id| id.0),
+                signed(link.depth),
+                link.jump.0,
+                signed(link.jump_depth),
+                link.snapshot.map(|id| id.0),
+                signed(link.tokens),
+                link.other.map(|id| id.0),
+            ),
+        )
+    }
+
+    fn insert_branch(&mut self, branch: &Branch) -> Result<LineageId, StoreError> {
+        self.execute(
+            "INSERT INTO branch(name, born, parent, fork_event, fork_sequence, fork_lineage, head, \
+             head_sequence, created_at, created_by) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            (
+                branch.name.as_str(),
+                branch.born.as_str(),
+                branch.parent.map(|id| id.0),
+                branch.fork_point.map(|point| point.event.0),
+                signed(branch.fork_sequence()),
+                branch.fork_point.map(|point| point.lineage.0),
+                branch.head.map(|id| id.0),
+                signed(branch.head_sequence),
+                branch.created_at.micros(),
+                branch.created_by.as_str(),
+            ),
+        )?;
+        Ok(LineageId(self.connection.last_insert_rowid()))
+    }
+
+    fn set_head(&mut self, id: LineageId, head: EventId, sequence: u64) -> Result<(), StoreError> {
+        let sql = "UPDATE branch SET head = ?2, head_sequence = ?3 WHERE id = ?1";
+        self.execute(sql, (id.0, head.0, signed(sequence)))
+    }
+
+    fn put_checkpoint(
+        &mut self,
+        lineage: LineageId,
+        event: EventId,
+        state: &str,
+    ) -> Result<(), StoreError> {
+        let sql = "INSERT OR REPLACE INTO checkpoint VALUES (?1, ?2, ?3)";
+        self.execute(sql, (lineage.0, event.0, state))
+    }
+
+    fn put_operation(&mut self, id: &str, operation: &Operation) -> Result<(), StoreError> {
+        let sql = "INSERT INTO operation VALUES (?1, ?2, ?3)";
+        self.execute(sql, (id, operation.digest.0, &operation.report))
+    }
+
+    fn set_setting(&mut self, key: &str, value: Option<&str>) -> Result<(), StoreError> {
+        match value {
+            Some(value) => {
+                self.execute("INSERT OR REPLACE INTO setting VALUES (?1, ?2)", (key, value))
+            }
+            None => self.execute("DELETE FROM setting WHERE key = ?1", [key]),
+        }
+    }
+
+    fn set_current_branch(&mut self, agent: &AgentId, name: &BranchName) -> Result<(), StoreError> {
+        let sql = "INSERT OR REPLACE INTO current_branch VALUES (?1, ?2)";
+        self.execute(sql, (agent.as_str(), name.as_str()))
+    }
+}
+
+fn read_branch(row: &Row<'_>) -> rusqlite::Result<Branch> {
+    let text = |index| row.get::<_, String>(index);
+    let fork_event: Option<i64> = row.get(4)?;
+    let fork_lineage: Option<i64> = row.get(6)?;
+    let sequence = count(row, 5)?;
+    Ok(Branch {
+        id: LineageId(row.get(0)?),
+        name: BranchName::stored(&text(1)?),
+        born: BranchName::stored(&text(2)?),
+        parent: row.get::<_, Option<i64>>(3)?.map(LineageId),
+        fork_point: fork_event.zip(fork_lineage).map(|(event, lineage)| ForkPoint {
+            event: EventId(event),
+            sequence,
+            lineage: LineageId(lineage),
+        }),
+        head: row.get::<_, Option<i64>>(7)?.map(EventId),
+        head_sequence: count(row, 8)?,
+        created_at: Timestamp::from_micros(row.get(9)?),
+        created_by: AgentId::stored(&text(10)?),
+    })
+}
+
+/// An event row, with an empty name in the place of the branch's.
+pub(crate) fn read_event(row: &Row<'_>) -> rusqlite::Result<Event> {
+    let kind: EventType = row.get_ref(6)?.as_str()?.parse().map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(6, rusqlite::types::Type::Text, Box::new(error))
+    })?;
+    let content = match row.get::<_, Option<[u8; 16]>>(10)? {
+        Some(salt) => Some(Content { salt, payload: row.get(11)?, metadata: row.get(12)? }),
+        None => None,
+    };
+    Ok(Event {
+        id: EventId(row.get(0)?),
+        lineage: LineageId(row.get(1)?),
+        branch: BranchName::stored(""),
+        sequence: count(row, 2)?,
+        timestamp: Timestamp::from_micros(row.get(3)?),
+        agent: AgentId::stored(row.get_ref(4)?.as_str()?),
+        parent: row.get::<_, Option<i64>>(5)?.map(EventId),
+        kind,
+        hash: Hash(row.get(7)?),
+        body: Hash(row.get(8)?),
+        log: Hash(row.get(9)?),
+        content,
+    })
+}
+
+fn count(row: &Row<'_>, index: usize) -> rusqlite::Result<u64> {
+    let number: i64 = row.get(index)?;
+    u64::try_from(number).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(index, number))
+}
+
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).expect("counts of events and tokens fit 63 bits")
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+fn has_content(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|file| file.len() > 0)
+}
+
+/// A `file:` URI; every byte that could mean something else in it is escaped.
+fn immutable_uri(path: &Path) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt;
+    let mut uri = "file:".to_owned();
+    for &byte in path.as_os_str().as_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/._-".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            uri.push('%');
+            uri.push_str(&hex(&[byte]));
+        }
+    }
+    uri.push_str("?immutable=1");
+    uri.into()
+}
+
+fn configure(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_prepared_statement_cache_capacity(64);
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.busy_timeout(Duration::from_secs(5))
+}
+
+/// Tells a store from what is none, before the engine sees the file.
+fn check_header(path: &Path) -> Result<(), StoreError> {
+    let shown = path.display().to_string();
+    let io = |source| StoreError::Io { action: "read", path: shown.clone(), source };
+    let file = match fs::File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Err(StoreError::Missing { path: shown });
+        }
+        Err(error) => return Err(io(error)),
+    };
+    let mut header = Vec::with_capacity(100);
+    file.take(100).read_to_end(&mut header).map_err(io)?;
+    let foreign =
+        |found: &str| StoreError::Foreign { path: shown.clone(), found: found.to_owned() };
+    if header.is_empty() {
+        return Err(foreign("an empty file"));
+    }
+    if !header.starts_with(b"SQLite format 3\0") {
+        return Err(foreign("not an SQLite database"));
+    }
+    let Some(id) = header.get(68..72) else {
+        return Err(StoreError::damaged(format!("'{shown}' is cut off in its first 100 bytes")));
+    };
+    let id = u32::from_be_bytes(id.try_into().expect("four bytes"));
+    if i64::from(id) != APPLICATION_ID {
+        return Err(foreign("another program's SQLite database"));
+    }
+    Ok(())
+}
+
+fn cannot_open(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{CannotOpen, ReadOnly};
+    matches!(error.sqlite_error_code(), Some(CannotOpen | ReadOnly))
+}
+
+/// What an engine's error means. Its own words reach nobody but under `Engine`, where they are all
+/// there is to say.
+pub(crate) fn failure(error: rusqlite::Error, path: &Path, waited: Duration) -> StoreError {
+    use rusqlite::ErrorCode as Code;
+    let path = path.display().to_string();
+    match error.sqlite_error_code() {
+        Some(Code::DatabaseBusy | Code::DatabaseLocked) => {
+            StoreError::Busy { waited_ms: u64::try_from(waited.as_millis()).unwrap_or(u64::MAX) }
+        }
+        Some(Code::ReadOnly) => {
+            StoreError::ReadOnly { why: format!("no permission to write '{path}'") }
+        }
+        Some(Code::DiskFull) => StoreError::DiskFull { path },
+        Some(Code::DatabaseCorrupt) => StoreError::damaged(format!("'{path}' has a broken page")),
+        Some(Code::NotADatabase) => StoreError::damaged(format!("'{path}' has a broken header")),
+        Some(Code::SystemIoFailure | Code::CannotOpen | Code::PermissionDenied) => {
+            let source = std::io::Error::other(error.to_string());
+            StoreError::Io { action: "use", path, source }
+        }
+        None => StoreError::damaged(format!("a row of '{path}' has an unexpected value: {error}")),
+        Some(_) => StoreError::Engine { path, what: error.to_string() },
+    }
+}

@@ -1,0 +1,265 @@
+//! What an agent is given to read.
+//!
+//! [`full`] is the exact text of docs/spec/kernel.md, section 10, as long as the log makes it.
+//! [`compose`] keeps to a budget: what holds now comes first, then the newest events.
+
+use super::fold::State;
+use super::render::{self, Section};
+use super::{snapshot, state};
+use crate::branch;
+use crate::event::Event;
+use crate::id::{BranchName, EventId};
+use crate::store::{Branch, ReadTxn, StoreError};
+use crate::text;
+use crate::tokens::Tokenizer;
+
+/// Tokens of a context if nobody says otherwise.
+pub const DEFAULT_BUDGET: u64 = 4_000;
+
+/// Fewest tokens of a budget: the line that says what was left out must fit.
+pub const BUDGET_MIN: u64 = 100;
+
+/// Newest events that are looked at for a context.
+const EVENTS_LOOKED_AT: usize = 500;
+
+/// The share of a budget that one record may take, as its divisor; a longer one is cut.
+const LINE_SHARE: u64 = 8;
+
+/// What was left out of a context.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+pub struct LeftOut {
+    /// Records of the state: tasks, decisions, facts and so on.
+    pub records: u64,
+    /// Live events.
+    pub events: u64,
+    /// Records and events of which a part is shown.
+    pub cut: u64,
+}
+
+/// A context.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct Context {
+    pub branch_id: BranchName,
+    pub head_event_id: Option<EventId>,
+    pub tokens: u64,
+    pub budget: Option<u64>,
+    pub tokenizer: &'static str,
+    pub left_out: LeftOut,
+    pub text: String,
+}
+
+/// The snapshot and all events after it, a block each.
+///
+/// # Errors
+/// Those of the store.
+pub fn full(txn: &dyn ReadTxn, branch: &Branch) -> Result<Context, StoreError> {
+    let tokenizer = txn.identity()?.tokenizer;
+    let base = branch.head.map_or(Ok(None), |head| snapshot::base(txn, head))?;
+    let mut blocks = Vec::new();
+    if let Some(base) = &base {
+        blocks.push(render::snapshot_block(&base.event, base.covers.0, &base.state));
+    }
+    for event in snapshot::delta(txn, branch.head, base.as_ref())? {
+        blocks.push(block(txn, &event)?);
+    }
+    let text = blocks.join("\n");
+    Ok(Context {
+        branch_id: branch.name.clone(),
+        head_event_id: branch.head,
+        tokens: tokenizer.count(&text),
+        budget: None,
+        tokenizer: tokenizer.name(),
+        left_out: LeftOut::default(),
+        text,
+    })
+}
+
+/// The block of an event that is no snapshot.
+///
+/// # Errors
+/// Those of the store.
+pub fn block(txn: &dyn ReadTxn, event: &Event) -> Result<String, StoreError> {
+    Ok(render::block(event, branch::reported_payload(txn, event)?.as_ref()))
+}
+
+/// The state, then the newest events, in at most `budget` tokens, which is at least [`BUDGET_MIN`].
+///
+/// Left out first, until the rest fits: the oldest events; then records of the state, by section in
+/// the order insights, runs, deprecated assumptions, claims, facts, blockers, decisions, tasks, and
+/// within a section the oldest. Events get what the state leaves, but at least a quarter, as far as
+/// there are any. The last line says what was left out and where to find it.
+///
+/// # Errors
+/// Those of the store.
+pub fn compose(txn: &dyn ReadTxn, branch: &Branch, budget: u64) -> Result<Context, StoreError> {
+    let tokenizer = txn.identity()?.tokenizer;
+    let state = state(txn, branch.head)?;
+    let total = branch.head.map_or(Ok(0), |head| txn.link(head).map(|link| link.depth))?;
+    let mut sheet = Sheet { tokenizer, left: budget, left_out: LeftOut::default() };
+    // The longest the closing line can get is set aside before anything else.
+    let reserve = LeftOut { records: 999_999, events: total.max(999_999), cut: 999_999 };
+    sheet.left -= tokenizer.count(&closing(&reserve, branch)).min(budget);
+    let for_events = sheet.left / 4;
+    let events = newest_blocks(txn, branch, &mut Sheet { left: for_events, ..sheet.clone() })?;
+    sheet.left -= for_events - events.left;
+    let records = choose_records(&state, &mut sheet);
+    // What the state left over goes to older events.
+    let mut rest = Sheet { left: sheet.left + (for_events - events.left), ..sheet.clone() };
+    let events = newest_blocks(txn, branch, &mut rest)?;
+    let mut left_out = sheet.left_out;
+    left_out.cut += events.cut;
+    left_out.events = total - events.shown;
+    let mut parts = records;
+    parts.extend(events.blocks);
+    if left_out != LeftOut::default() {
+        parts.push(closing(&left_out, branch));
+    }
+    let text = parts.join("\n");
+    Ok(Context {
+        branch_id: branch.name.clone(),
+        head_event_id: branch.head,
+        tokens: tokenizer.count(&text),
+        budget: Some(budget),
+        tokenizer: tokenizer.name(),
+        left_out,
+        text,
+    })
+}
+
+/// Tokens still to be spent.
+#[derive(Clone)]
+struct Sheet {
+    tokenizer: Tokenizer,
+    left: u64,
+    left_out: LeftOut,
+}
+
+impl Sheet {
+    /// Whether `text` fits on a line of its own; if so, it is paid for.
+    fn take(&mut self, text: &str) -> bool {
+        // Counts add up over lines, so the sum is the count of the whole.
+        let cost = self.tokenizer.count(text);
+        let fits = cost <= self.left;
+        if fits {
+            self.left -= cost;
+        }
+        fits
+    }
+}
+
+fn choose_records(state: &State, sheet: &mut Sheet) -> Vec<String> {
+    let share = (sheet.left / LINE_SHARE).max(16);
+    let mut lines = render::sections(state);
+    let rank = |section| match section {
+        Section::Task => 0,
+        Section::Decision => 1,
+        Section::Blocker => 2,
+        Section::Fact => 3,
+        Section::Claim => 4,
+        Section::Deprecated => 5,
+        Section::Run => 6,
+        Section::Insight => 7,
+    };
+    lines.sort_by_key(|line| (rank(line.section), std::cmp::Reverse(line.age)));
+    let mut kept = Vec::new();
+    let mut full = false;
+    for line in lines {
+        let (text, was_cut) = cut(&one_line(&line.text), share, sheet.tokenizer);
+        full = full || !sheet.take(&text);
+        if full {
+            sheet.left_out.records += 1;
+            continue;
+        }
+        sheet.left_out.cut += u64::from(was_cut);
+        kept.push((line.section, line.age.1, text));
+    }
+    kept.sort_by_key(|(section, place, _)| (*section, *place));
+    kept.into_iter().map(|(.., text)| text).collect()
+}
+
+struct Blocks {
+    blocks: Vec<String>,
+    shown: u64,
+    cut: u64,
+    left: u64,
+}
+
+/// The blocks of the newest events that fit, oldest first.
+fn newest_blocks(
+    txn: &dyn ReadTxn,
+    branch: &Branch,
+    sheet: &mut Sheet,
+) -> Result<Blocks, StoreError> {
+    let share = (sheet.left / 2).max(16);
+    let mut found = Blocks { blocks: Vec::new(), shown: 0, cut: 0, left: sheet.left };
+    let mut at = branch.head;
+    for _ in 0..EVENTS_LOOKED_AT {
+        let Some(id) = at else { break };
+        at = txn.link(id)?.live_parent;
+        let event = txn.known_event(id)?;
+        if event.kind == crate::event::EventType::Snapshot {
+            found.shown += 1;
+            continue;
+        }
+        let (text, was_cut) = cut(&indented(&block(txn, &event)?), share, sheet.tokenizer);
+        if !sheet.take(&text) {
+            break;
+        }
+        found.blocks.push(text);
+        found.shown += 1;
+        found.cut += u64::from(was_cut);
+    }
+    found.blocks.reverse();
+    found.left = sheet.left;
+    Ok(found)
+}
+
+/// `text` cut in its middle so that it has at most `most` tokens, and whether it was.
+fn cut(text: &str, most: u64, tokenizer: Tokenizer) -> (String, bool) {
+    if tokenizer.count(text) <= most {
+        return (text.to_owned(), false);
+    }
+    // The largest number of characters that fits, by halves: the count grows with the text but for
+    // a few tokens where it is cut, so the result is checked and not only searched for.
+    let length = text.chars().count();
+    let (mut low, mut high) = (0, length);
+    while low < high {
+        let middle = (low + high).div_ceil(2);
+        if tokenizer.count(&shortened(text, length, middle)) <= most {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    (shortened(text, length, low), true)
+}
+
+/// The first and last characters of `text`, `keep` in all: the end of an output says most.
+fn shortened(text: &str, length: usize, keep: usize) -> String {
+    let start = text::head_chars(text, keep.div_ceil(2));
+    let end = text::tail_chars(text, keep / 2);
+    format!("{start} […{} characters…] {end}", length - keep)
+}
+
+/// `text` on one line, so that a value cannot pass for another record.
+fn one_line(text: &str) -> String {
+    text::lines(text)
+        .map(text::trim)
+        .filter(|line| !line.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ⏎ ")
+}
+
+/// `block` with all lines but the first moved in, so that an output cannot pass for another event.
+fn indented(block: &str) -> String {
+    text::lines(block).collect::<Vec<_>>().join("\n    ")
+}
+
+fn closing(left_out: &LeftOut, branch: &Branch) -> String {
+    let name = &branch.name;
+    format!(
+        "[left out: {} records of the state (mk fold {name}), {} events (mk log {name}); \
+         {} shown in part (mk show ID)]",
+        left_out.records, left_out.events, left_out.cut
+    )
+}

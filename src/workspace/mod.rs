@@ -1,0 +1,12 @@
+//! The shared memory of a team of agents: what its events add up to, what an agent is given to read
+//! of it, and how two branches differ.
+
+mod blocker;
+mod checkpoint;
+pub mod context;
+pub mod diff;
+pub mod fold;
+pub mod render;
+pub mod snapshot;
+
+pub use checkpoint::{Checkpoints, state, state_from_events};

@@ -1,0 +1,156 @@
+//! Events and state as text for an agent to read.
+//!
+//! Rule: docs/spec/kernel.md, section 10.
+
+use super::fold::State;
+use crate::canon::{Object, Value};
+use crate::event::{Event, EventType, Payload};
+use crate::text;
+
+/// Characters of tool output that a block keeps, from its end.
+const OUTPUT_MAX: usize = 4_000;
+
+/// The block of an event that is no snapshot. `payload` is its payload as reports show it, with
+/// local ids; `None` if it was erased.
+#[must_use]
+pub fn block(event: &Event, payload: Option<&Object>) -> String {
+    let mut out = header(event);
+    let Some(payload) = payload else {
+        out.push_str("[erased]");
+        return out;
+    };
+    match event.kind {
+        EventType::ToolLog => tool_log(&mut out, payload),
+        EventType::Decision => {
+            if let Payload::Decision { key, value, rationale } = Payload::read(event.kind, payload)
+            {
+                out.push_str(&format!("{key} = {value} | rationale: {rationale}"));
+            }
+        }
+        EventType::Note => {
+            if let Payload::Note { note } = Payload::read(event.kind, payload) {
+                out.push_str(&note);
+            }
+        }
+        _ => out.push_str(&payload.canonical()),
+    }
+    out
+}
+
+/// The block of a snapshot of `state`, which is that after the live event `covers`.
+#[must_use]
+pub fn snapshot_block(event: &Event, covers: i64, state: &State) -> String {
+    let mut out = header(event);
+    out.push_str(&format!("covers events through #{covers}\n"));
+    let lines: Vec<String> = sections(state).into_iter().map(|line| line.text).collect();
+    out.push_str(&lines.join("\n"));
+    out
+}
+
+fn header(event: &Event) -> String {
+    format!("[#{} seq={} {} {}] ", event.id, event.sequence, event.agent, event.kind)
+}
+
+fn tool_log(out: &mut String, payload: &Object) {
+    let member = |name: &str| payload.get(name).map_or(String::new(), |value| value.text().into());
+    let exit_code = payload.get("exit_code").map_or("0".to_owned(), Value::canonical);
+    let output = member("output");
+    out.push_str(&format!("$ {} (exit {exit_code})\n", member("command")));
+    let kept = text::tail_chars(&output, OUTPUT_MAX);
+    if kept.len() < output.len() {
+        out.push_str("...[truncated]\n");
+    }
+    out.push_str(kept);
+    if let Some(facts) = payload.get("facts").filter(|facts| !facts.is_falsy()) {
+        out.push_str("\nfacts: ");
+        facts.write_canonical(out);
+    }
+}
+
+/// The parts of a state, in the order they are printed in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Section {
+    Task,
+    Decision,
+    Fact,
+    Deprecated,
+    Blocker,
+    Claim,
+    Run,
+    Insight,
+}
+
+/// A record of a state as a line.
+#[derive(Debug, Clone)]
+pub struct Line {
+    pub section: Section,
+    /// The sequence of its event, and its place among those of one event: what is newer is larger.
+    pub age: (u64, usize),
+    pub text: String,
+}
+
+/// All records of `state`, a line each.
+#[must_use]
+pub fn sections(state: &State) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let mut add = |section, sequence, text| {
+        let place = lines.len();
+        lines.push(Line { section, age: (sequence, place), text });
+    };
+    for (agent, task) in &state.tasks {
+        let mut text = format!("TASK {agent}: {}", task.directive);
+        if !task.constraints.is_empty() {
+            text.push_str(&format!(" | constraints: {}", task.constraints.join("; ")));
+        }
+        add(Section::Task, task.event.sequence, text);
+    }
+    for (key, it) in &state.decisions {
+        let text = format!(
+            "DECISION {key} = {} | {} ({} #{})",
+            it.value, it.rationale, it.agent, it.event.id
+        );
+        add(Section::Decision, it.event.sequence, text);
+    }
+    for (key, it) in &state.facts {
+        let text = format!("FACT {key} = {} ({} #{})", plain(&it.value), it.agent, it.event.id);
+        add(Section::Fact, it.event.sequence, text);
+    }
+    for it in &state.deprecated {
+        let text = format!(
+            "DEPRECATED {} {}: {} -> {} (#{})",
+            it.kind,
+            it.key,
+            plain(&it.value),
+            plain(&it.replaced_by),
+            it.deprecated_by.id
+        );
+        add(Section::Deprecated, it.deprecated_by.sequence, text);
+    }
+    for (key, it) in &state.blockers {
+        let text = format!(
+            "BLOCKER {key}: {} (exit {}, x{}, {} #{})",
+            it.description, it.exit_code, it.occurrences, it.agent, it.last_seen.id
+        );
+        add(Section::Blocker, it.last_seen.sequence, text);
+    }
+    for (resource, it) in &state.claims {
+        let text = format!("CLAIM {resource} by {} token {}", it.agent, it.token);
+        add(Section::Claim, it.event.sequence, text);
+    }
+    for (command, it) in &state.digest {
+        let text = format!(
+            "RAN {command} last exit {} ({} runs, {} failed)",
+            it.last_exit_code, it.runs, it.failed_runs
+        );
+        add(Section::Run, it.last.sequence, text);
+    }
+    for insight in &state.insights {
+        add(Section::Insight, 0, format!("INSIGHT {insight}"));
+    }
+    lines
+}
+
+/// A string as it is, anything else as canonical JSON.
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.canonical(), str::to_owned)
+}

@@ -1,0 +1,177 @@
+//! Snapshots: a fold that is an event, for agents to read in the place of what it covers.
+//!
+//! The form is `mk.snapshot/v1`: `schema`, `covers_through_sequence`, `covers_through_hash`,
+//! `base_snapshot_hash` (or null), `compacted_event_count`, `compacted_first_hash`, and the eight
+//! sections of a state as `mk fold` prints them, without local ids.
+//!
+//! Rule: docs/spec/kernel.md, section 9, and section 21, item 11.
+
+use super::fold::State;
+use super::state;
+use crate::branch;
+use crate::canon::{Object, Value};
+use crate::event::Event;
+use crate::id::{EventId, Hash};
+use crate::lineage;
+use crate::store::{Branch, ReadTxn, StoreError};
+
+/// `schema` of a snapshot.
+pub const SCHEMA: &str = "mk.snapshot/v1";
+
+/// Most insights of a snapshot, and most characters of one.
+pub const INSIGHTS_MAX: usize = 12;
+pub const INSIGHT_LENGTH_MAX: usize = 300;
+
+/// Members of records that may be left out, with what they are then.
+const OPTIONAL: &[(&str, &str, &str)] = &[
+    ("tasks", "constraints", "[]"),
+    ("decisions", "supersedes_event_hash", "null"),
+    ("decisions", "supersedes_event_sequence", "null"),
+    ("execution_blockers", "occurrences", "1"),
+    ("execution_digest", "runs", "0"),
+    ("execution_digest", "failed_runs", "0"),
+];
+
+/// Why a payload is no snapshot of the branch.
+#[derive(Debug, thiserror::Error)]
+pub enum SnapshotError {
+    #[error("schema is not {SCHEMA}")]
+    Schema,
+    #[error("'{0}' is missing or of the wrong type")]
+    Member(&'static str),
+    #[error("covers_through_hash names no live event of the branch with that sequence")]
+    Covers,
+    #[error("section '{0}' is not the fold of the events it covers")]
+    Section(String),
+    #[error("insights are at most {INSIGHTS_MAX} texts of at most {INSIGHT_LENGTH_MAX} characters")]
+    Insights,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Checks that `payload` is the fold of what it covers on `branch`, insights apart.
+///
+/// # Errors
+/// The first thing that is wrong with it.
+pub fn check(txn: &dyn ReadTxn, branch: &Branch, payload: &Object) -> Result<(), SnapshotError> {
+    if payload.get("schema").and_then(Value::as_str) != Some(SCHEMA) {
+        return Err(SnapshotError::Schema);
+    }
+    let covers = covered(txn, branch, payload)?;
+    let fold = state(txn, Some(covers))?.canonical();
+    for (name, expected) in fold.as_object().into_iter().flat_map(Object::iter) {
+        let given = payload.get(name);
+        if name == "insights" {
+            check_insights(given)?;
+        } else if !given.map_or(is_empty(expected), |given| filled(name, given).same(expected)) {
+            return Err(SnapshotError::Section(name.to_owned()));
+        }
+    }
+    Ok(())
+}
+
+fn covered(txn: &dyn ReadTxn, branch: &Branch, payload: &Object) -> Result<EventId, SnapshotError> {
+    let sequence = payload.get("covers_through_sequence").and_then(Value::as_i64);
+    let sequence = sequence.ok_or(SnapshotError::Member("covers_through_sequence"))?;
+    let hash = payload.get("covers_through_hash").and_then(Value::as_str);
+    let hash: Hash = hash
+        .and_then(|hash| hash.parse().ok())
+        .ok_or(SnapshotError::Member("covers_through_hash"))?;
+    let head = branch.head.ok_or(SnapshotError::Covers)?;
+    let found = txn.with_prefix(&hash.to_string(), 1)?;
+    let event = found.first().map(|id| txn.known_event(*id)).transpose()?;
+    let event = event.filter(|event| i64::try_from(event.sequence) == Ok(sequence));
+    let event = event.ok_or(SnapshotError::Covers)?;
+    match lineage::is_live(txn.linked(head)?, event.id, |id| txn.link(id))? {
+        true => Ok(event.id),
+        false => Err(SnapshotError::Covers),
+    }
+}
+
+fn check_insights(insights: Option<&Value>) -> Result<(), SnapshotError> {
+    let Some(insights) = insights else { return Ok(()) };
+    let short = |insight: &Value| {
+        insight.as_str().is_some_and(|text| text.chars().count() <= INSIGHT_LENGTH_MAX)
+    };
+    match insights.as_array() {
+        Some(items) if items.len() <= INSIGHTS_MAX && items.iter().all(short) => Ok(()),
+        _ => Err(SnapshotError::Insights),
+    }
+}
+
+fn is_empty(section: &Value) -> bool {
+    section.is_falsy()
+}
+
+/// `section` with the members that may be left out put in.
+fn filled(name: &str, section: &Value) -> Value {
+    let mut section = section.clone();
+    let Value::Object(records) = &mut section else { return section };
+    for (_, record) in records.iter_mut() {
+        let Value::Object(record) = record else { continue };
+        for (_, member, default) in OPTIONAL.iter().filter(|(of, ..)| *of == name) {
+            if !record.contains_key(member) {
+                let default = Value::parse(default.as_bytes()).expect("the defaults are JSON");
+                record.insert((*member).to_owned(), default);
+            }
+        }
+    }
+    section
+}
+
+/// A snapshot as the start of a reading.
+#[derive(Debug, Clone)]
+pub struct Base {
+    pub event: Event,
+    /// The live event up to which it covers.
+    pub covers: EventId,
+    pub covers_sequence: u64,
+    pub state: State,
+}
+
+/// The last snapshot on the live timeline that ends at `head`; none if there is none, or it was
+/// erased.
+///
+/// # Errors
+/// Those of the store.
+pub fn base(txn: &dyn ReadTxn, head: EventId) -> Result<Option<Base>, StoreError> {
+    let Some(snapshot) = txn.link(head)?.snapshot else { return Ok(None) };
+    let event = txn.known_event(snapshot)?;
+    let Some(payload) = event.members() else { return Ok(None) };
+    let sequence = payload.get("covers_through_sequence").and_then(Value::as_i64);
+    let sequence = sequence.and_then(|sequence| u64::try_from(sequence).ok()).unwrap_or_default();
+    let from = txn.linked(snapshot)?;
+    let reached = lineage::first_reached(
+        from,
+        |id| txn.link(id),
+        |(id, _)| Ok::<_, StoreError>(txn.known_event(*id)?.sequence <= sequence),
+    )?;
+    let Some((covers, _)) = reached else { return Ok(None) };
+    // The sections are the fold of what is covered, which was checked on the way in; the state after
+    // the snapshot differs from it in the events of the tail.
+    let mut state = state(txn, Some(covers))?;
+    let insights = payload.get("insights").and_then(Value::as_array).unwrap_or_default();
+    state.insights = insights.iter().map(|insight| insight.text().into()).collect();
+    Ok(Some(Base { event, covers, covers_sequence: sequence, state }))
+}
+
+/// The live events that a reading takes after the snapshot: those that are no snapshots and are not
+/// covered, oldest first.
+///
+/// # Errors
+/// Those of the store.
+pub fn delta(
+    txn: &dyn ReadTxn,
+    head: Option<EventId>,
+    base: Option<&Base>,
+) -> Result<Vec<Event>, StoreError> {
+    let depth = base.map_or(Ok(0), |base| txn.link(base.covers).map(|link| link.depth))?;
+    let mut events = Vec::new();
+    for id in branch::live(txn, head, depth)?.into_iter().rev() {
+        let event = txn.known_event(id)?;
+        if event.kind != crate::event::EventType::Snapshot {
+            events.push(event);
+        }
+    }
+    Ok(events)
+}
