@@ -1,0 +1,3 @@
+//! The commands, as shell sessions.
+
+mod demo;
