@@ -1,5 +1,6 @@
 //! What the commands share: where the project is, who acts, and how an answer is printed.
 
+mod completion;
 mod context;
 mod failure;
 mod output;
@@ -7,6 +8,7 @@ mod report;
 mod walk;
 mod write;
 
+pub use completion::completion_script;
 pub use context::{Actor, Context, Global, random};
 pub use failure::{Failure, usage_failure};
 pub use output::{Text, pager_colour};
