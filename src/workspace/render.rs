@@ -37,6 +37,19 @@ pub fn block(event: &Event, payload: Option<&Object>) -> String {
     out
 }
 
+/// As [`block`], but without the line of a command where there was none: only facts were recorded.
+#[must_use]
+pub fn short_block(event: &Event, payload: Option<&Object>) -> String {
+    match payload.filter(|payload| event.kind == EventType::ToolLog && is_facts_alone(payload)) {
+        Some(payload) => {
+            let mut out = header(event);
+            facts(&mut out, payload);
+            out
+        }
+        None => block(event, payload),
+    }
+}
+
 /// The block of a snapshot of `state`, which is that after the live event `covers`.
 #[must_use]
 pub fn snapshot_block(event: &Event, covers: i64, state: &State) -> String {
@@ -61,10 +74,23 @@ fn tool_log(out: &mut String, payload: &Object) {
         out.push_str("...[truncated]\n");
     }
     out.push_str(kept);
-    if let Some(facts) = payload.get("facts").filter(|facts| !facts.is_falsy()) {
-        out.push_str("\nfacts: ");
+    if payload.get("facts").is_some_and(|facts| !facts.is_falsy()) {
+        out.push('\n');
+        facts(out, payload);
+    }
+}
+
+fn facts(out: &mut String, payload: &Object) {
+    out.push_str("facts: ");
+    if let Some(facts) = payload.get("facts") {
         facts.write_canonical(out);
     }
+}
+
+fn is_facts_alone(payload: &Object) -> bool {
+    let is_blank = |name: &str| payload.get(name).is_none_or(|value| value.text().is_empty());
+    let has_facts = payload.get("facts").is_some_and(|facts| !facts.is_falsy());
+    has_facts && is_blank("command") && is_blank("output")
 }
 
 /// The parts of a state, in the order they are printed in.
