@@ -1,0 +1,3 @@
+//! The laws of the kernel.
+
+mod layers;
