@@ -1,3 +1,4 @@
 //! The laws of the kernel.
 
+mod format;
 mod layers;
