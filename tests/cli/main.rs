@@ -1,3 +1,4 @@
 //! The commands, as shell sessions.
 
 mod demo;
+mod verify_log;
