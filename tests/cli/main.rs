@@ -1,0 +1,9 @@
+//! The commands, as shell sessions: what is printed, what the exit status is, what was written.
+
+mod append;
+mod branches;
+mod config;
+mod identity;
+mod plumbing;
+mod porcelain;
+mod sandbox;
