@@ -53,7 +53,7 @@ pub fn run(args: &CatEvent, ctx: &mut Context) -> Result<Answer, Failure> {
         // A transaction a line: events that land meanwhile are seen, and no reader holds up the WAL.
         let answer = match name {
             Ok(name) => store.read(|txn| answer(txn, &current, &name, args.batch))?,
-            Err(start) => format!("{start}… missing\n"),
+            Err(start) => format!("{start} missing\n"),
         };
         ctx.out.writer().write_all(answer.as_bytes())?;
         ctx.out.flush()?;

@@ -6,7 +6,7 @@ use clap::CommandFactory;
 use mk::code::Code;
 use serde::Serialize;
 
-use crate::cli::{Context, Failure, Text};
+use crate::cli::{Context, Failure, Text, nearest_commands};
 use crate::{Answer, Mk};
 
 /// Explain a command, or the codes of errors
@@ -63,8 +63,11 @@ pub fn run(args: &Help, ctx: &mut Context) -> Result<Answer, Failure> {
             Ok(Answer::Yes)
         }
         None => {
-            Err(Failure::usage(format!("no help on '{}'", mk::id::shown(topic)))
-                .hint("see `mk help`"))
+            let failure = Failure::usage(format!("no help on '{}'", mk::id::shown(topic)));
+            Err(match nearest_commands(topic) {
+                Some(names) => failure.hint(format!("did you mean {names}?")),
+                None => failure.hint("see `mk help`"),
+            })
         }
     }
 }

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use mk::canon::{Object, Value};
-use mk::event::Salt;
 use mk::id::{AgentId, BranchName};
 use mk::log::Outside;
 use mk::store::location::{self, Git};
@@ -67,7 +66,7 @@ pub struct Context {
     pub global: Global,
     pub out: Output,
     clock: Clock,
-    salts: Salts,
+    chance: Chance,
 }
 
 impl Context {
@@ -86,7 +85,7 @@ impl Context {
             None => Clock::Real,
         };
         let out = Output::new(global.json);
-        Ok(Self { global, out, clock, salts: Salts::new() })
+        Ok(Self { global, out, clock, chance: Chance::new() })
     }
 
     /// The time by the clock, or by `MK_DATE`.
@@ -136,7 +135,7 @@ impl Context {
     ) -> Result<T, Failure> {
         let (mut store, actor) = self.open_to_write()?;
         let clock = self.clock;
-        let mut outside = Outside { now: &mut || clock.now(), salt: &mut || self.salts.draw() };
+        let mut outside = Outside { now: &mut || clock.now(), salt: &mut || self.chance.draw() };
         store.write(|txn| body(txn, &actor, &mut outside))
     }
 
@@ -156,7 +155,7 @@ impl Context {
     /// What comes from outside, for one transaction.
     pub fn outside<T>(&mut self, body: impl FnOnce(&mut Outside<'_>) -> T) -> T {
         let clock = self.clock;
-        body(&mut Outside { now: &mut || clock.now(), salt: &mut || self.salts.draw() })
+        body(&mut Outside { now: &mut || clock.now(), salt: &mut || self.chance.draw() })
     }
 
     /// Who acts, and on which branch.
@@ -201,6 +200,11 @@ impl Context {
             }
             (None, None) => Ok(login()),
         }
+    }
+
+    /// Bytes that nobody can guess.
+    pub fn random<const N: usize>(&mut self) -> [u8; N] {
+        self.chance.draw()
     }
 
     pub fn print<R: Text + Serialize>(&mut self, report: &R) -> Result<(), Failure> {
@@ -296,36 +300,31 @@ impl Clock {
     }
 }
 
-/// Random salts; in a debug build repeatable ones if `MK_SALT_SEED` is set, so that a test can
-/// compare hashes.
+/// Randomness of the operating system; in a debug build repeatable bytes if `MK_SALT_SEED` is set, so
+/// that a test can compare hashes.
 #[derive(Debug)]
-struct Salts {
+struct Chance {
     seed: Option<String>,
     drawn: u64,
 }
 
-impl Salts {
+impl Chance {
     fn new() -> Self {
         let seed = if cfg!(debug_assertions) { env::var("MK_SALT_SEED").ok() } else { None };
         Self { seed, drawn: 0 }
     }
 
-    fn draw(&mut self) -> Salt {
-        let mut salt = [0; 16];
+    fn draw<const N: usize>(&mut self) -> [u8; N] {
+        let mut bytes = [0; N];
         match &self.seed {
             Some(seed) => {
                 use sha2::{Digest, Sha256};
                 self.drawn += 1;
                 let digest = Sha256::digest(format!("{seed} {}", self.drawn));
-                salt.copy_from_slice(&digest[..16]);
+                bytes.copy_from_slice(&digest[..N]);
             }
-            None => random(&mut salt),
+            None => getrandom::fill(&mut bytes).expect("the operating system gives random bytes"),
         }
-        salt
+        bytes
     }
-}
-
-/// Fills `bytes` from the operating system.
-pub fn random(bytes: &mut [u8]) {
-    getrandom::fill(bytes).expect("the operating system gives random bytes");
 }

@@ -2,6 +2,7 @@
 
 mod completion;
 mod context;
+mod external;
 mod failure;
 mod output;
 mod report;
@@ -9,7 +10,8 @@ mod walk;
 mod write;
 
 pub use completion::completion_script;
-pub use context::{Actor, Context, Global, random};
+pub use context::{Actor, Context, Global};
+pub use external::{external, nearest_commands};
 pub use failure::{Failure, usage_failure};
 pub use output::{Text, pager_colour};
 pub use report::{EventReport, head_of, line, lines, raw, subject};

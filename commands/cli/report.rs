@@ -94,7 +94,7 @@ pub fn line(text: &str) -> String {
         match c {
             '\n' => out.push_str("\\n"),
             '\t' => out.push(' '),
-            c if is_unsafe(c) => out.extend(c.escape_unicode()),
+            c if mk::text::is_unsafe(c) => out.extend(c.escape_unicode()),
             c => out.push(c),
         }
     }
@@ -103,23 +103,7 @@ pub fn line(text: &str) -> String {
 
 /// `text` for a terminal: line breaks stay, other control characters are shown and not obeyed.
 pub fn lines(text: &str) -> impl Iterator<Item = String> {
-    text.split('\n').map(|text| {
-        let text = text.strip_suffix('\r').unwrap_or(text);
-        let mut out = String::with_capacity(text.len());
-        for c in text.chars() {
-            match c {
-                '\t' => out.push('\t'),
-                c if is_unsafe(c) => out.extend(c.escape_unicode()),
-                c => out.push(c),
-            }
-        }
-        out
-    })
-}
-
-/// Control characters, and marks that reorder what is shown.
-fn is_unsafe(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    text.split('\n').map(|text| mk::text::visible(text.strip_suffix('\r').unwrap_or(text)))
 }
 
 /// A short account of what an event says, on one line.

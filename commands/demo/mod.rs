@@ -34,7 +34,7 @@ struct Report {
 }
 
 pub fn run(args: &Demo, ctx: &mut Context) -> Result<Answer, Failure> {
-    let mut stage = Stage::new()?;
+    let mut stage = Stage::new(ctx.random())?;
     match story::play(&mut stage) {
         Ok(()) | Err(Halt::ClaimBroken) => {}
         Err(Halt::Failed(failure)) => return Err(failure),

@@ -12,7 +12,7 @@ use mk::id::hex;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::cli::{Failure, random};
+use crate::cli::Failure;
 
 /// A part of the record.
 #[derive(Debug, Serialize)]
@@ -64,12 +64,12 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// An empty directory, and nothing on record.
-    pub fn new() -> Result<Self, Failure> {
+    /// An empty directory, and nothing on record. `chance` makes its name one that is free.
+    pub fn new(chance: [u8; 8]) -> Result<Self, Failure> {
         let program = env::current_exe().map_err(|error| {
             Failure::new(Code::IO, format!("cannot find this program: {error}"))
         })?;
-        Ok(Self { program, directory: Directory::new()?, story: Vec::new() })
+        Ok(Self { program, directory: Directory::new(chance)?, story: Vec::new() })
     }
 
     pub fn scene(&mut self, title: &'static str) {
@@ -168,10 +168,8 @@ struct Directory {
 }
 
 impl Directory {
-    fn new() -> Result<Self, Failure> {
-        let mut name = [0; 8];
-        random(&mut name);
-        let path = env::temp_dir().join(format!("mk-demo-{}", hex(&name)));
+    fn new(chance: [u8; 8]) -> Result<Self, Failure> {
+        let path = env::temp_dir().join(format!("mk-demo-{}", hex(&chance)));
         DirBuilder::new()
             .mode(0o700)
             .create(&path)

@@ -5,14 +5,18 @@ use serde_json::Value as Json;
 
 use super::stage::{Halt, Stage};
 
-const RED: &str = include_str!("recorded/pytest-red.txt");
-const STILL_RED: &str = include_str!("recorded/pytest-red-decimal.txt");
-const GREEN: &str = include_str!("recorded/pytest-green.txt");
+const RED: &str = include_str!("../../tests/fixtures/pytest-verbose-red.txt");
+const STILL_RED: &str = include_str!("../../tests/fixtures/pytest-red.txt");
+const GREEN: &str = include_str!("../../tests/fixtures/pytest-green.txt");
+
+/// The commands those came from.
+const ALL_TESTS: &str = "python -m pytest -v";
+const SESSION_TESTS: &str = "python -m pytest --tb=short tests/test_session.py";
 
 pub fn play(stage: &mut Stage) -> Result<(), Halt> {
-    record(stage, "red.json", 1, RED)?;
-    record(stage, "still-red.json", 1, STILL_RED)?;
-    record(stage, "green.json", 0, GREEN)?;
+    record(stage, "red.json", ALL_TESTS, 1, RED)?;
+    record(stage, "still-red.json", SESSION_TESTS, 1, STILL_RED)?;
+    record(stage, "green.json", ALL_TESTS, 0, GREEN)?;
     two_agents_share_a_memory(stage)?;
     a_test_run_fails(stage)?;
     a_suspicion_is_tried_on_a_fork(stage)?;
@@ -29,19 +33,19 @@ fn two_agents_share_a_memory(stage: &mut Stage) -> Result<(), Halt> {
     stage.scene("Two agents share a memory");
     stage.run(&["init", "."])?;
     let constraint = "signatures stay as they are";
-    stage.by("ann", &["task", "Make the invoice tests pass", "-c", constraint])?;
-    stage.by("bob", &["task", "Find out why the tests fail in Berlin only"])?;
-    let why = "the ledger of the shop rounds so";
-    stage.by("ann", &["decide", "rounding", "half-even", "-m", why])?;
+    stage.by("ann", &["task", "Make the tests of the gate pass", "-c", constraint])?;
+    stage.by("bob", &["task", "Find out why expired sessions are let in"])?;
+    let why = "counters stay whole numbers";
+    stage.by("ann", &["decide", "refill", "by whole seconds", "-m", why])?;
     Ok(())
 }
 
 fn a_test_run_fails(stage: &mut Stage) -> Result<(), Halt> {
     stage.scene("A test run fails; the log keeps what it printed");
     log_run(stage, "ann", "red.json")?;
-    stage.by("ann", &["fact", "suspect=rounding"])?;
+    stage.by("ann", &["fact", "suspect=clock of the test machine"])?;
     let state = state(stage, "main")?;
-    let blocker = state["execution_blockers"]["pytest"]["description"].as_str().unwrap_or("");
+    let blocker = state["execution_blockers"][ALL_TESTS]["description"].as_str().unwrap_or("");
     stage.claim(
         format!("the failing run is a blocker, told by a line of its own: {blocker}"),
         blocker.starts_with("FAILED ") && RED.contains(blocker),
@@ -52,11 +56,11 @@ fn a_test_run_fails(stage: &mut Stage) -> Result<(), Halt> {
 fn a_suspicion_is_tried_on_a_fork(stage: &mut Stage) -> Result<(), Halt> {
     stage.scene("Bob tries the suspicion on a fork, and it fails");
     let before = digest(stage, "main")?;
-    stage.by("bob", &["fork", "try/decimal", "--switch", "-m", "is it the rounding?"])?;
-    stage.by("bob", &["decide", "rounding", "half-up", "-m", "what Decimal does by default"])?;
+    stage.by("bob", &["fork", "try/clock", "--switch", "-m", "is it the clock?"])?;
+    stage.by("bob", &["decide", "refill", "by monotonic time", "-m", "no step, no drift"])?;
     log_run(stage, "bob", "still-red.json")?;
-    stage.by("bob", &["note", "The same two tests fail with exact decimals."])?;
-    let diff = ["diff", "main", "try/decimal"];
+    stage.by("bob", &["note", "The session tests fail all the same: not the clock."])?;
+    let diff = ["diff", "main", "try/clock"];
     stage.run(&diff)?;
     stage.by("bob", &["switch", "main"])?;
     let after = digest(stage, "main")?;
@@ -64,18 +68,18 @@ fn a_suspicion_is_tried_on_a_fork(stage: &mut Stage) -> Result<(), Halt> {
     let conflicts = &stage.ask(&diff)?["conflicting_decisions"];
     let keys: Vec<&Json> =
         conflicts.as_array().into_iter().flatten().map(|it| &it["key"]).collect();
-    stage.claim("diff finds the one decision that the branches differ in", keys == ["rounding"]);
+    stage.claim("diff finds the one decision that the branches differ in", keys == ["refill"]);
     Ok(())
 }
 
 fn a_fact_is_disproved(stage: &mut Stage) -> Result<(), Halt> {
     stage.scene("The fact is disproved, and stays known as disproved");
-    stage.by("bob", &["fact", "suspect=time zone of datetime.fromtimestamp"])?;
+    stage.by("bob", &["fact", "suspect=60 s of leeway in the session check"])?;
     let state = state(stage, "main")?;
     let old = deprecated(&state, "fact", "suspect");
     stage.claim(
-        "that it was taken for rounding is a deprecated assumption",
-        old["value"] == "rounding" && old["replaced_by"].is_string(),
+        "that it was taken for the clock is a deprecated assumption",
+        old["value"] == "clock of the test machine" && old["replaced_by"].is_string(),
     );
     Ok(())
 }
@@ -84,21 +88,21 @@ fn a_wrong_turn_is_rolled_back(stage: &mut Stage) -> Result<(), Halt> {
     stage.scene("A wrong turn is rolled back");
     let before = digest(stage, "main")?;
     let target = head(stage)?;
-    stage.by("ann", &["decide", "fix", "set TZ=UTC in the tests", "-m", "quick"])?;
+    stage.by("ann", &["decide", "fix", "expect the leeway in the tests", "-m", "quick"])?;
     let wrong = head(stage)?;
-    stage.by("ann", &["note", "Green, but customers in Berlin still see the wrong day."])?;
+    stage.by("ann", &["note", "Green, but an expired session is still let in."])?;
     stage.by("ann", &["rollback", &target, "-m", "hides the fault"])?;
     let after = digest(stage, "main")?;
     stage.claim("the state is what it was before the turn", before == after);
     let reverted = stage.by("ann", &["show", &wrong])?;
-    stage.claim("what was rolled back can still be read", reverted.contains("set TZ=UTC"));
+    stage.claim("what was rolled back can still be read", reverted.contains("expect the leeway"));
     Ok(())
 }
 
 fn the_work_of_others_is_safe(stage: &mut Stage) -> Result<(), Halt> {
     stage.scene("Nobody reverts the work of another by accident");
     let target = head(stage)?;
-    stage.by("bob", &["note", "fromtimestamp takes the zone as its second argument."])?;
+    stage.by("bob", &["note", "expires_at is compared after the leeway was added."])?;
     let before = stage.ask(&["anchor"])?;
     stage.refused("ann", &["rollback", &target])?;
     let after = stage.ask(&["anchor"])?;
@@ -108,17 +112,17 @@ fn the_work_of_others_is_safe(stage: &mut Stage) -> Result<(), Halt> {
 
 fn less_is_taken_back(stage: &mut Stage) -> Result<(), Halt> {
     stage.scene("Undo takes back your last event, retract a single record");
-    stage.by("bob", &["decide", "rounding", "half-down", "-m", "slip of the hand"])?;
+    stage.by("bob", &["decide", "refill", "by minutes", "-m", "slip of the hand"])?;
     stage.by("bob", &["undo"])?;
-    let rounding = state(stage, "main")?["decisions"]["rounding"]["value"].clone();
-    stage.claim("after undo, the decision before holds again", rounding == "half-even");
-    stage.by("ann", &["retract", "decision", "rounding", "-m", "the shop rounds, not we"])?;
+    let refill = state(stage, "main")?["decisions"]["refill"]["value"].clone();
+    stage.claim("after undo, the decision before holds again", refill == "by whole seconds");
+    stage.by("ann", &["retract", "decision", "refill", "-m", "test_refill_after fails on it"])?;
     let state = state(stage, "main")?;
-    let old = deprecated(&state, "decision", "rounding");
+    let old = deprecated(&state, "decision", "refill");
     stage.claim(
         "after retract it is gone, and known as retracted",
-        state["decisions"].get("rounding").is_none()
-            && old["value"] == "half-even"
+        state["decisions"].get("refill").is_none()
+            && old["value"] == "by whole seconds"
             && old["replaced_by"].is_null(),
     );
     Ok(())
@@ -126,15 +130,14 @@ fn less_is_taken_back(stage: &mut Stage) -> Result<(), Halt> {
 
 fn the_tests_pass(stage: &mut Stage) -> Result<(), Halt> {
     stage.scene("The tests pass");
-    stage
-        .by("ann", &["decide", "time-zone", "UTC in every call", "-m", "dates are legal terms"])?;
+    stage.by("ann", &["decide", "leeway", "none", "-m", "what has expired is refused"])?;
     log_run(stage, "ann", "green.json")?;
     let state = state(stage, "main")?;
     let blockers = state["execution_blockers"].as_object().map(|blockers| blockers.len());
     stage.claim("nothing blocks any more", blockers == Some(0));
-    let runs = &state["execution_digest"]["pytest"];
+    let runs = &state["execution_digest"][ALL_TESTS];
     stage.claim(
-        "main counts 2 runs and 1 failure; the run on the fork stays on the fork",
+        "main counts 2 runs of its own, 1 failed",
         runs["runs"] == 2 && runs["failed_runs"] == 1,
     );
     Ok(())
@@ -142,7 +145,7 @@ fn the_tests_pass(stage: &mut Stage) -> Result<(), Halt> {
 
 fn each_agent_reads(stage: &mut Stage) -> Result<(), Halt> {
     stage.scene("What each agent reads at its next start");
-    for (agent, branch, budget) in [("ann", "main", 700_u64), ("bob", "try/decimal", 500)] {
+    for (agent, branch, budget) in [("ann", "main", 800_u64), ("bob", "try/clock", 600)] {
         let limit = budget.to_string();
         let read = ["context", branch, "--budget", &limit];
         let text = stage.by(agent, &read)?;
@@ -167,10 +170,16 @@ fn nothing_was_lost(stage: &mut Stage) -> Result<(), Halt> {
     Ok(())
 }
 
-/// Writes the payload of a `TOOL_EXECUTION_LOG` about a run of pytest.
-fn record(stage: &Stage, name: &str, exit_code: i64, output: &str) -> Result<(), Halt> {
+/// Writes the payload of a `TOOL_EXECUTION_LOG`.
+fn record(
+    stage: &Stage,
+    name: &str,
+    command: &str,
+    exit_code: i64,
+    output: &str,
+) -> Result<(), Halt> {
     let mut payload = Object::new();
-    payload.insert("command", "pytest");
+    payload.insert("command", command);
     payload.insert("exit_code", Value::from(exit_code));
     payload.insert("output", output);
     Ok(stage.write(name, &payload.canonical())?)

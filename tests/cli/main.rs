@@ -1,4 +1,11 @@
-//! The commands, as shell sessions.
+//! The commands, as shell sessions: what is printed, what the exit status is, what was written.
 
+mod append;
+mod branches;
+mod config;
 mod demo;
+mod identity;
+mod plumbing;
+mod porcelain;
+mod sandbox;
 mod verify_log;
