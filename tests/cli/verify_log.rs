@@ -1,8 +1,8 @@
 //! A second implementation of the chains, tests/verify_log.py, agrees with `mk`.
 
-use std::process::Command;
+use std::fs::{self, File};
 
-use tempfile::TempDir;
+use crate::sandbox::Sandbox;
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/verify_log.py");
 
@@ -24,27 +24,19 @@ mk note ''
 
 const LINES: &str = "mk rev-list --all --reverse | xargs mk cat-event";
 
-fn bash(directory: &TempDir, script: &str) -> String {
-    let bin = std::path::Path::new(env!("CARGO_BIN_EXE_mk")).parent().unwrap();
-    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
-    let output = Command::new("bash")
-        .args(["-ec", script])
-        .current_dir(directory)
-        .env("PATH", path)
-        .output()
-        .unwrap();
+fn bash(sandbox: &Sandbox, script: &str) -> String {
+    let output = sandbox.command("bash").args(["-ec", script]).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
 
 /// What the script prints about `lines`, or what it finds wrong with them.
-fn verify(lines: &[Vec<u8>]) -> Result<String, String> {
-    let directory = TempDir::new().unwrap();
-    let file = directory.path().join("log");
+fn verify(sandbox: &Sandbox, lines: &[Vec<u8>]) -> Result<String, String> {
     let text: Vec<u8> = lines.iter().flat_map(|line| [line.as_slice(), b"\n"].concat()).collect();
-    std::fs::write(&file, text).unwrap();
-    let stdin = std::fs::File::open(&file).unwrap();
-    let output = Command::new("python3").arg(SCRIPT).stdin(stdin).output().unwrap();
+    let file = sandbox.path("lines");
+    fs::write(&file, text).unwrap();
+    let mut python = sandbox.command("python3");
+    let output = python.arg(SCRIPT).stdin(File::open(&file).unwrap()).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap().trim_end().to_owned();
     match output.status.code() {
         Some(0) => Ok(text(output.stdout)),
@@ -55,47 +47,51 @@ fn verify(lines: &[Vec<u8>]) -> Result<String, String> {
 
 #[test]
 fn a_second_implementation_comes_to_the_same_anchor_and_finds_every_change() {
-    let directory = TempDir::new().unwrap();
-    bash(&directory, SESSION);
-    let anchor = bash(&directory, "mk anchor");
+    let sandbox = Sandbox::empty();
+    bash(&sandbox, SESSION);
+    let anchor = bash(&sandbox, "mk anchor");
     let anchor = anchor.trim_end().splitn(3, ' ').last().unwrap().to_owned();
     let lines: Vec<Vec<u8>> =
-        bash(&directory, LINES).lines().map(|line| line.as_bytes().to_owned()).collect();
-    assert_eq!(verify(&lines), Ok(anchor.clone()));
+        bash(&sandbox, LINES).lines().map(|line| line.as_bytes().to_owned()).collect();
+    assert_eq!(verify(&sandbox, &lines), Ok(anchor.clone()));
 
     for index in 0..lines.len() {
         let mut changed = lines.clone();
         let middle = changed[index].len() / 2;
         changed[index][middle] ^= 1;
-        let found = verify(&changed).unwrap_err();
+        let found = verify(&sandbox, &changed).unwrap_err();
         assert!(found.starts_with(&format!("line {}: ", index + 1)), "{found}");
 
         let mut dropped = lines.clone();
         dropped.remove(index);
-        assert_ne!(verify(&dropped), Ok(anchor.clone()), "without line {}", index + 1);
+        assert_ne!(verify(&sandbox, &dropped), Ok(anchor.clone()), "without line {}", index + 1);
     }
     for index in 1..lines.len() {
         let mut swapped = lines.clone();
         swapped.swap(index - 1, index);
-        assert_ne!(verify(&swapped), Ok(anchor.clone()), "lines {index} and the next swapped");
+        assert_ne!(
+            verify(&sandbox, &swapped),
+            Ok(anchor.clone()),
+            "lines {index} and the next swapped"
+        );
     }
 }
 
 #[test]
 fn the_second_implementation_says_what_is_wrong() {
-    let directory = TempDir::new().unwrap();
-    bash(&directory, "mk init . && mk note a && mk note b && mk note c");
+    let sandbox = Sandbox::empty();
+    bash(&sandbox, "mk init . && mk note a && mk note b && mk note c");
     let lines: Vec<Vec<u8>> =
-        bash(&directory, LINES).lines().map(|line| line.as_bytes().to_owned()).collect();
+        bash(&sandbox, LINES).lines().map(|line| line.as_bytes().to_owned()).collect();
     let spaced = [b" ", lines[0].as_slice()].concat();
-    assert_eq!(verify(&[spaced]), Err("line 1: it is not canonical JSON".to_owned()));
+    assert_eq!(verify(&sandbox, &[spaced]), Err("line 1: it is not canonical JSON".to_owned()));
     assert_eq!(
-        verify(&[lines[0].clone(), lines[2].clone()]),
+        verify(&sandbox, &[lines[0].clone(), lines[2].clone()]),
         Err("line 2: the event before it on its lineage is not above".to_owned())
     );
     let forged = String::from_utf8(lines[1].clone()).unwrap().replace("\"b\"", "\"B\"");
     assert_eq!(
-        verify(&[lines[0].clone(), forged.into_bytes()]),
+        verify(&sandbox, &[lines[0].clone(), forged.into_bytes()]),
         Err("line 2: its hash is not that of its members".to_owned())
     );
 }
