@@ -7,5 +7,6 @@ mod demo;
 mod identity;
 mod plumbing;
 mod porcelain;
+mod readme;
 mod sandbox;
 mod verify_log;
