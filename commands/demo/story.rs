@@ -206,5 +206,5 @@ fn state(stage: &mut Stage, branch: &str) -> Result<Json, Halt> {
 /// The newest deprecated assumption about `key`; null if there is none.
 fn deprecated(state: &Json, kind: &str, key: &str) -> Json {
     let all = state["deprecated_assumptions"].as_array().into_iter().flatten();
-    all.filter(|old| old["kind"] == kind && old["key"] == key).last().cloned().unwrap_or_default()
+    all.rev().find(|old| old["kind"] == kind && old["key"] == key).cloned().unwrap_or_default()
 }
