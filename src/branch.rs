@@ -177,6 +177,9 @@ pub fn fork(
     }
     let sequence = point.as_ref().map_or(0, |event| event.sequence);
     let hash = point.as_ref().map(|event| event.hash);
+    // The branch and its first event are of one moment, so that `mk verify` can hold them together.
+    let now = (outside.now)();
+    let created_at = point.as_ref().map_or(now, |event| now.max(event.timestamp));
     let mut branch = Branch {
         id: LineageId(0),
         name: name.clone(),
@@ -189,7 +192,7 @@ pub fn fork(
         }),
         head: point.as_ref().map(|event| event.id),
         head_sequence: sequence,
-        created_at: (outside.now)(),
+        created_at,
         created_by: act.agent.clone(),
     };
     branch.id = log.txn_mut().insert_branch(&branch)?;
@@ -210,7 +213,7 @@ pub fn fork(
             live_parent: None,
             reported: Some(reported),
         },
-        outside,
+        &mut Outside { now: &mut || created_at, salt: outside.salt },
     )?;
     Ok(Forked {
         branch_id: name.clone(),
