@@ -301,7 +301,7 @@ fn roll_back_to(
     outside: &mut Outside<'_>,
 ) -> Result<RolledBack, BranchError> {
     let event = log.txn().known_event(target.0)?;
-    let count = head.1.depth - target.1.depth;
+    let count = head.1.depth.saturating_sub(target.1.depth);
     let reverted = reverted(log.txn(), head, target)?;
     let payload = members([
         ("target_sequence", event.sequence.into()),
@@ -432,22 +432,29 @@ pub fn retract(
 /// Those of the store.
 pub fn reported_payload(txn: &dyn ReadTxn, event: &Event) -> Result<Option<Object>, StoreError> {
     let Some(payload) = event.members() else { return Ok(None) };
-    Ok(Some(match event.kind {
-        EventType::Forked => fork_members(&payload, event.parent),
-        EventType::RolledBack => {
-            let link = txn.link(event.id)?;
-            match (event.parent, link.live_parent) {
-                (Some(before), Some(target)) => {
-                    let (before, target) = (txn.linked(before)?, txn.linked(target)?);
-                    let count = before.1.depth.saturating_sub(target.1.depth);
-                    let reverted = reverted(txn, before, target)?;
-                    rollback_members(&payload, target.0, count, &reverted)
-                }
-                _ => payload,
-            }
+    let target = match event.kind {
+        EventType::RolledBack => txn.link(event.id)?.live_parent,
+        _ => None,
+    };
+    reported(txn, event, payload, target).map(Some)
+}
+
+/// The same, of an event whose payload has been read; `target` is that of a rollback.
+pub(crate) fn reported(
+    txn: &dyn ReadTxn,
+    event: &Event,
+    payload: Object,
+    target: Option<EventId>,
+) -> Result<Object, StoreError> {
+    Ok(match (event.kind, event.parent, target) {
+        (EventType::Forked, parent, _) => fork_members(&payload, parent),
+        (EventType::RolledBack, Some(before), Some(target)) => {
+            let (before, target) = (txn.linked(before)?, txn.linked(target)?);
+            let count = before.1.depth.saturating_sub(target.1.depth);
+            rollback_members(&payload, target.0, count, &reverted(txn, before, target)?)
         }
         _ => payload,
-    }))
+    })
 }
 
 fn fork_members(payload: &Object, point: Option<EventId>) -> Object {

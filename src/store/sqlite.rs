@@ -11,6 +11,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::types::{FromSql, ToSql};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Params, Row, TransactionBehavior};
 
+use super::audit::Audit;
 use super::schema::{APPLICATION_ID, LINK_RULES, MIN_READER, MIN_WRITER, SCHEMA, VERSION};
 use super::turnstile::Turnstile;
 use super::{
@@ -226,9 +227,19 @@ impl Sqlite {
         &self.path
     }
 
-    /// The connection, for what concerns the file and not the rows (`verify`).
-    pub(crate) fn connection(&self) -> &Connection {
-        &self.connection
+    /// Runs `body` on one state of the store, as rows that nothing is believed of.
+    ///
+    /// # Errors
+    /// Those of `body`, and those of the store.
+    pub(crate) fn audit<T>(
+        &mut self,
+        body: impl FnOnce(&Audit<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let txn = self
+            .connection
+            .transaction()
+            .map_err(|error| failure(error, &self.path, Duration::ZERO))?;
+        body(&Audit::new(Txn { connection: &txn, path: &self.path, born: RefCell::default() }))
     }
 
     fn check_version(&self, version: i64, need: &str) -> Result<(), StoreError> {
@@ -287,24 +298,24 @@ impl Engine for Sqlite {
 }
 
 /// An open transaction.
-struct Txn<'a> {
-    connection: &'a Connection,
+pub(super) struct Txn<'a> {
+    pub(super) connection: &'a Connection,
     path: &'a Path,
     /// Names that branches were born with, which every event row needs.
     born: RefCell<HashMap<LineageId, BranchName>>,
 }
 
-const BRANCH: &str = "SELECT id, name, born, parent, fork_event, fork_sequence, fork_lineage, head, \
+pub(super) const BRANCH: &str = "SELECT id, name, born, parent, fork_event, fork_sequence, fork_lineage, head, \
                       head_sequence, created_at, created_by FROM branch";
 const EVENT: &str = "SELECT id, lineage, sequence, timestamp, agent, parent, type, hash, body, log, \
                      salt, payload, metadata FROM event";
 
 impl Txn<'_> {
-    fn failed(&self, error: rusqlite::Error) -> StoreError {
+    pub(super) fn failed(&self, error: rusqlite::Error) -> StoreError {
         failure(error, self.path, Duration::ZERO)
     }
 
-    fn optional<T>(
+    pub(super) fn optional<T>(
         &self,
         sql: &str,
         params: impl Params,
@@ -316,7 +327,7 @@ impl Txn<'_> {
             .map_err(|error| self.failed(error))
     }
 
-    fn all<T>(
+    pub(super) fn all<T>(
         &self,
         sql: &str,
         params: impl Params,
