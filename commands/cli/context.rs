@@ -153,12 +153,6 @@ impl Context {
         Ok((store, actor))
     }
 
-    /// What comes from outside, for one transaction.
-    pub fn outside<T>(&mut self, body: impl FnOnce(&mut Outside<'_>) -> T) -> T {
-        let clock = self.clock;
-        body(&mut Outside { now: &mut || clock.now(), salt: &mut || self.salts.draw() })
-    }
-
     /// Who acts, and on which branch.
     pub fn actor(&self, txn: &dyn ReadTxn) -> Result<Actor, Failure> {
         let agent = self.agent(txn)?;
@@ -299,28 +293,34 @@ impl Clock {
 /// Random salts; in a debug build repeatable ones if `MK_SALT_SEED` is set, so that a test can
 /// compare hashes.
 #[derive(Debug)]
-struct Salts {
+pub struct Salts {
     seed: Option<String>,
     drawn: u64,
+    /// Random bytes asked for ahead, a page at a time once more than a few are wanted.
+    ahead: Vec<u8>,
 }
 
 impl Salts {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let seed = if cfg!(debug_assertions) { env::var("MK_SALT_SEED").ok() } else { None };
-        Self { seed, drawn: 0 }
+        Self { seed, drawn: 0, ahead: Vec::new() }
     }
 
-    fn draw(&mut self) -> Salt {
+    pub fn draw(&mut self) -> Salt {
         let mut salt = [0; 16];
-        match &self.seed {
-            Some(seed) => {
-                use sha2::{Digest, Sha256};
-                self.drawn += 1;
-                let digest = Sha256::digest(format!("{seed} {}", self.drawn));
-                salt.copy_from_slice(&digest[..16]);
-            }
-            None => random(&mut salt),
+        self.drawn += 1;
+        if let Some(seed) = &self.seed {
+            use sha2::{Digest, Sha256};
+            let digest = Sha256::digest(format!("{seed} {}", self.drawn));
+            salt.copy_from_slice(&digest[..16]);
+            return salt;
         }
+        if self.ahead.is_empty() {
+            self.ahead.resize(if self.drawn < 8 { 16 } else { 4_096 }, 0);
+            random(&mut self.ahead);
+        }
+        let drawn = self.ahead.split_off(self.ahead.len() - 16);
+        salt.copy_from_slice(&drawn);
         salt
     }
 }

@@ -31,7 +31,6 @@ impl Failure {
         self
     }
 
-
     /// The same failure, with `place` before its message.
     pub fn at(mut self, place: &str) -> Self {
         self.message = format!("{place}: {}", self.message);

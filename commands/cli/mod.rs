@@ -7,7 +7,7 @@ mod report;
 mod walk;
 mod write;
 
-pub use context::{Actor, Context, Global, random};
+pub use context::{Actor, Context, Global, Salts, random};
 pub use failure::{Failure, usage_failure};
 pub use output::{Text, pager_colour};
 pub use report::{EventReport, head_of, line, lines, raw, subject};
