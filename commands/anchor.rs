@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use mk::id::{EventId, Hash};
+use mk::verify;
 use serde::Serialize;
 
 use crate::Answer;
@@ -24,7 +25,12 @@ struct Report {
 
 impl Text for Report {
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "mk-anchor {} {} {}", self.project_id, self.event_id, self.log_hash)
+        let Self { project_id, event_id: event, log_hash: log } = self;
+        writeln!(
+            out,
+            "{}",
+            verify::Anchor { project_id: project_id.clone(), event: *event, log: *log }
+        )
     }
 }
 

@@ -183,6 +183,9 @@ pub fn fork(
     }
     let sequence = point.as_ref().map_or(0, |event| event.sequence);
     let hash = point.as_ref().map(|event| event.hash);
+    // The branch and its first event are of one moment, so that `mk verify` can hold them together.
+    let now = (outside.now)();
+    let created_at = point.as_ref().map_or(now, |event| now.max(event.timestamp));
     let mut branch = Branch {
         id: LineageId(0),
         name: name.clone(),
@@ -195,7 +198,7 @@ pub fn fork(
         }),
         head: point.as_ref().map(|event| event.id),
         head_sequence: sequence,
-        created_at: (outside.now)(),
+        created_at,
         created_by: act.agent.clone(),
     };
     branch.id = log.txn_mut().insert_branch(&branch)?;
@@ -207,7 +210,8 @@ pub fn fork(
     ]);
     let reported = fork_members(&payload, branch.head);
     let draft = act.draft(EventType::Forked, payload);
-    let event = log.write(&branch, draft, None, Some(&reported), outside)?;
+    let mut outside = Outside { now: &mut || created_at, salt: outside.salt };
+    let event = log.write(&branch, draft, None, Some(&reported), &mut outside)?;
     Ok(Forked {
         branch_id: name.clone(),
         parent_branch_id: from.clone(),
@@ -294,7 +298,7 @@ fn roll_back_to(
     outside: &mut Outside<'_>,
 ) -> Result<RolledBack, BranchError> {
     let event = log.txn().known_event(target.0)?;
-    let count = head.1.depth - target.1.depth;
+    let count = head.1.depth.saturating_sub(target.1.depth);
     let reverted = reverted(log.txn(), head, target)?;
     let payload = members([
         ("target_sequence", event.sequence.into()),
@@ -408,22 +412,29 @@ pub fn retract(
 /// Those of the store.
 pub fn reported_payload(txn: &dyn ReadTxn, event: &Event) -> Result<Option<Object>, StoreError> {
     let Some(payload) = event.members() else { return Ok(None) };
-    Ok(Some(match event.kind {
-        EventType::Forked => fork_members(&payload, event.parent),
-        EventType::RolledBack => {
-            let link = txn.link(event.id)?;
-            match (event.parent, link.live_parent) {
-                (Some(before), Some(target)) => {
-                    let (before, target) = (txn.linked(before)?, txn.linked(target)?);
-                    let count = before.1.depth.saturating_sub(target.1.depth);
-                    let reverted = reverted(txn, before, target)?;
-                    rollback_members(&payload, target.0, count, &reverted)
-                }
-                _ => payload,
-            }
+    let target = match event.kind {
+        EventType::RolledBack => txn.link(event.id)?.live_parent,
+        _ => None,
+    };
+    reported(txn, event, payload, target).map(Some)
+}
+
+/// The same, of an event whose payload has been read; `target` is that of a rollback.
+pub(crate) fn reported(
+    txn: &dyn ReadTxn,
+    event: &Event,
+    payload: Object,
+    target: Option<EventId>,
+) -> Result<Object, StoreError> {
+    Ok(match (event.kind, event.parent, target) {
+        (EventType::Forked, parent, _) => fork_members(&payload, parent),
+        (EventType::RolledBack, Some(before), Some(target)) => {
+            let (before, target) = (txn.linked(before)?, txn.linked(target)?);
+            let count = before.1.depth.saturating_sub(target.1.depth);
+            rollback_members(&payload, target.0, count, &reverted(txn, before, target)?)
         }
         _ => payload,
-    }))
+    })
 }
 
 fn fork_members(payload: &Object, point: Option<EventId>) -> Object {

@@ -20,4 +20,5 @@ pub mod store;
 pub mod text;
 pub mod time;
 pub mod tokens;
+pub mod verify;
 pub mod workspace;

@@ -66,7 +66,8 @@ pub fn extend(
             other: None,
         };
     };
-    let even = parent.depth - parent.jump_depth == parent.jump_depth - jump.jump_depth;
+    // Two jumps of one length, written as a sum: depths of a damaged store may be in no order.
+    let even = parent.depth + jump.jump_depth == 2 * parent.jump_depth;
     let far = even && parent.jump != parent_id;
     Link {
         lineage,

@@ -3,6 +3,7 @@
 //! An [`Engine`] runs a function inside one transaction. What the function may do there is a small
 //! set of row operations, [`ReadTxn`] and [`WriteTxn`]; all rules are written once, above them.
 
+pub(crate) mod audit;
 pub mod location;
 pub mod memory;
 mod schema;

@@ -14,6 +14,10 @@ pub const MIN_WRITER: i64 = 1;
 /// The rules by which `link` was computed; another number means that it must be rebuilt.
 pub const LINK_RULES: i64 = 1;
 
+/// The keys of `store`, all of them in every store.
+pub const KEYS: [&str; 7] =
+    ["key", "link_rules", "min_reader", "min_writer", "project_id", "root", "tokenizer"];
+
 /// Everything in a new store. `mk verify` compares what it finds with this text.
 pub const SCHEMA: &str = "
 CREATE TABLE store(

@@ -11,6 +11,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::types::{FromSql, ToSql};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Params, Row, TransactionBehavior};
 
+use super::audit::Audit;
 use super::schema::{APPLICATION_ID, LINK_RULES, MIN_READER, MIN_WRITER, SCHEMA, VERSION};
 use super::turnstile::Turnstile;
 use super::{
@@ -235,9 +236,19 @@ impl Sqlite {
         &self.path
     }
 
-    /// The connection, for what concerns the file and not the rows (`verify`).
-    pub(crate) fn connection(&self) -> &Connection {
-        &self.connection
+    /// Runs `body` on one state of the store, as rows that nothing is believed of.
+    ///
+    /// # Errors
+    /// Those of `body`, and those of the store.
+    pub(crate) fn audit<T>(
+        &mut self,
+        body: impl FnOnce(&Audit<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let txn = self
+            .connection
+            .transaction()
+            .map_err(|error| failure(error, &self.path, Duration::ZERO))?;
+        body(&Audit::new(Txn { connection: &txn, path: &self.path, born: RefCell::default() }))
     }
 
     fn check_version(&self, version: i64, need: &str) -> Result<(), StoreError> {
@@ -296,24 +307,24 @@ impl Engine for Sqlite {
 }
 
 /// An open transaction.
-struct Txn<'a> {
-    connection: &'a Connection,
+pub(super) struct Txn<'a> {
+    pub(super) connection: &'a Connection,
     path: &'a Path,
     /// Names that branches were born with, which every event row needs.
     born: RefCell<HashMap<LineageId, BranchName>>,
 }
 
-const BRANCH: &str = "SELECT id, name, born, parent, fork_event, fork_sequence, fork_lineage, head, \
+pub(super) const BRANCH: &str = "SELECT id, name, born, parent, fork_event, fork_sequence, fork_lineage, head, \
                       head_sequence, created_at, created_by FROM branch";
 const EVENT: &str = "SELECT id, lineage, sequence, timestamp, agent, parent, type, hash, body, log, \
                      salt, payload, metadata FROM event";
 
 impl Txn<'_> {
-    fn failed(&self, error: rusqlite::Error) -> StoreError {
+    pub(super) fn failed(&self, error: rusqlite::Error) -> StoreError {
         failure(error, self.path, Duration::ZERO)
     }
 
-    fn optional<T>(
+    pub(super) fn optional<T>(
         &self,
         sql: &str,
         params: impl Params,
@@ -325,7 +336,7 @@ impl Txn<'_> {
             .map_err(|error| self.failed(error))
     }
 
-    fn all<T>(
+    pub(super) fn all<T>(
         &self,
         sql: &str,
         params: impl Params,
@@ -435,15 +446,19 @@ impl ReadTxn for Txn<'_> {
         let sql = "SELECT lineage, live_parent, depth, jump, jump_depth, snapshot, tokens, other \
                    FROM link WHERE id = ?1";
         self.optional(sql, [id.0], |row| {
+            let live_parent = earlier(row, 1, id.0)?.map(EventId);
             Ok(Link {
                 lineage: LineageId(row.get(0)?),
-                live_parent: row.get::<_, Option<i64>>(1)?.map(EventId),
+                live_parent,
                 depth: count(row, 2)?,
-                jump: EventId(row.get(3)?),
+                jump: match live_parent {
+                    Some(_) => EventId(earlier(row, 3, id.0)?.unwrap_or_default()),
+                    None => id,
+                },
                 jump_depth: count(row, 4)?,
                 snapshot: row.get::<_, Option<i64>>(5)?.map(EventId),
                 tokens: count(row, 6)?,
-                other: row.get::<_, Option<i64>>(7)?.map(EventId),
+                other: earlier(row, 7, id.0)?.map(EventId),
             })
         })?
         .ok_or_else(|| StoreError::damaged(format!("event {id} has no entry in the lineage index")))
@@ -584,13 +599,14 @@ impl WriteTxn for Txn<'_> {
 fn read_branch(row: &Row<'_>) -> rusqlite::Result<Branch> {
     let text = |index| row.get::<_, String>(index);
     let fork_event: Option<i64> = row.get(4)?;
-    let fork_lineage: Option<i64> = row.get(6)?;
+    let id = row.get(0)?;
+    let fork_lineage = earlier(row, 6, id)?;
     let sequence = count(row, 5)?;
     Ok(Branch {
-        id: LineageId(row.get(0)?),
+        id: LineageId(id),
         name: BranchName::stored(&text(1)?),
         born: BranchName::stored(&text(2)?),
-        parent: row.get::<_, Option<i64>>(3)?.map(LineageId),
+        parent: earlier(row, 3, id)?.map(LineageId),
         fork_point: fork_event.zip(fork_lineage).map(|(event, lineage)| ForkPoint {
             event: EventId(event),
             sequence,
@@ -612,20 +628,32 @@ pub(crate) fn read_event(row: &Row<'_>) -> rusqlite::Result<Event> {
         Some(salt) => Some(Content { salt, payload: row.get(11)?, metadata: row.get(12)? }),
         None => None,
     };
+    let id = row.get(0)?;
     Ok(Event {
-        id: EventId(row.get(0)?),
+        id: EventId(id),
         lineage: LineageId(row.get(1)?),
         branch: BranchName::stored(""),
         sequence: count(row, 2)?,
         timestamp: Timestamp::from_micros(row.get(3)?),
         agent: AgentId::stored(row.get_ref(4)?.as_str()?),
-        parent: row.get::<_, Option<i64>>(5)?.map(EventId),
+        parent: earlier(row, 5, id)?.map(EventId),
         kind,
         hash: Hash(row.get(7)?),
         body: Hash(row.get(8)?),
         log: Hash(row.get(9)?),
         content,
     })
+}
+
+/// The number of a row that was written before row `id`. Whoever follows such numbers comes to an
+/// end, whatever a damaged store holds.
+fn earlier(row: &Row<'_>, index: usize, id: i64) -> rusqlite::Result<Option<i64>> {
+    match row.get(index)? {
+        Some(number) if number >= id => {
+            Err(rusqlite::Error::IntegralValueOutOfRange(index, number))
+        }
+        number => Ok(number),
+    }
 }
 
 fn count(row: &Row<'_>, index: usize) -> rusqlite::Result<u64> {

@@ -80,6 +80,10 @@ pub(crate) fn nearest(
         let Some(found) = txn.checkpoint_before(at.1.lineage, at.0)? else {
             // None on this branch before here: go on where it was forked off.
             match txn.lineage(at.1.lineage)?.fork_point {
+                Some(point) if at.0 <= point.event => {
+                    let what = format!("event {} is not after its branch's fork point", at.0);
+                    return Err(StoreError::damaged(what));
+                }
                 Some(point) => {
                     // The rollbacks of this branch may reach below the fork point.
                     match lineage::first_reached(

@@ -54,11 +54,13 @@ pub enum SnapshotError {
 /// # Errors
 /// The first thing that is wrong with it.
 pub fn check(txn: &dyn ReadTxn, branch: &Branch, payload: &Object) -> Result<(), SnapshotError> {
-    if payload.get("schema").and_then(Value::as_str) != Some(SCHEMA) {
-        return Err(SnapshotError::Schema);
-    }
-    let covers = covered(txn, branch, payload)?;
-    let fold = state(txn, Some(covers))?.canonical();
+    let covers = covered(txn, branch.head, payload)?;
+    compare(payload, &state(txn, Some(covers))?)
+}
+
+/// Checks that `payload` says what `state` does, insights apart.
+pub(crate) fn compare(payload: &Object, state: &State) -> Result<(), SnapshotError> {
+    let fold = state.canonical();
     for (name, expected) in fold.as_object().into_iter().flat_map(Object::iter) {
         let given = payload.get(name);
         if name == "insights" {
@@ -70,14 +72,22 @@ pub fn check(txn: &dyn ReadTxn, branch: &Branch, payload: &Object) -> Result<(),
     Ok(())
 }
 
-fn covered(txn: &dyn ReadTxn, branch: &Branch, payload: &Object) -> Result<EventId, SnapshotError> {
+/// The event up to which a snapshot covers, if its payload names one that is live under `head`.
+pub(crate) fn covered(
+    txn: &dyn ReadTxn,
+    head: Option<EventId>,
+    payload: &Object,
+) -> Result<EventId, SnapshotError> {
+    if payload.get("schema").and_then(Value::as_str) != Some(SCHEMA) {
+        return Err(SnapshotError::Schema);
+    }
     let sequence = payload.get("covers_through_sequence").and_then(Value::as_i64);
     let sequence = sequence.ok_or(SnapshotError::Member("covers_through_sequence"))?;
     let hash = payload.get("covers_through_hash").and_then(Value::as_str);
     let hash: Hash = hash
         .and_then(|hash| hash.parse().ok())
         .ok_or(SnapshotError::Member("covers_through_hash"))?;
-    let head = branch.head.ok_or(SnapshotError::Covers)?;
+    let head = head.ok_or(SnapshotError::Covers)?;
     let found = txn.with_prefix(&hash.to_string(), 1)?;
     let event = found.first().map(|id| txn.known_event(*id)).transpose()?;
     let event = event.filter(|event| i64::try_from(event.sequence) == Ok(sequence));

@@ -1,0 +1,120 @@
+//! What must hold of the rows of branches, given the events that were seen.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::report::{About, Findings, Kind};
+use crate::event::Event;
+use crate::id::{AgentId, BranchName, EventId, IdError, LineageId};
+use crate::store::{Branch, ForkPoint};
+
+/// The own events of a branch.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tally {
+    count: u64,
+    last: EventId,
+    last_sequence: u64,
+}
+
+pub(super) type Tallies = HashMap<LineageId, Tally>;
+
+impl Tally {
+    pub(super) fn of(event: &Event) -> Self {
+        Self { count: 1, last: event.id, last_sequence: event.sequence }
+    }
+
+    pub(super) fn join(&mut self, other: Self) {
+        let newest = if self.last > other.last { *self } else { other };
+        *self = Self { count: self.count + other.count, ..newest };
+    }
+}
+
+pub(super) fn check(
+    branches: &BTreeMap<LineageId, Branch>,
+    tallies: &Tallies,
+    findings: &mut Findings,
+) {
+    let mut names: HashMap<String, &BranchName> = HashMap::new();
+    for branch in branches.values() {
+        let mut add = |kind, why: String| findings.add(kind, About::branch(&branch.name), why);
+        for name in [&branch.name, &branch.born] {
+            if let Err(error) = check_name(name) {
+                add(Kind::BranchShape, error.to_string());
+            }
+        }
+        if let Err(error) = branch.created_by.as_str().parse::<AgentId>() {
+            add(Kind::BranchShape, error.to_string());
+        }
+        if let Some(like) = names.insert(branch.name.as_str().to_ascii_lowercase(), &branch.name) {
+            add(Kind::BranchName, format!("there is also '{like}'"));
+        }
+        if let Err(why) = check_fork(branch, branches) {
+            add(Kind::BranchFork, why);
+        }
+        let tally = tallies.get(&branch.id);
+        if branch.parent.is_some() && tally.is_none() {
+            add(Kind::BranchFork, "the event of its fork is missing".to_owned());
+        }
+        let point = branch.fork_point.map(|point| (point.event, point.sequence));
+        let newest = tally.map(|tally| (tally.last, tally.last_sequence)).or(point);
+        let head = branch.head.map(|head| (head, branch.head_sequence));
+        if head != newest || (head.is_none() && branch.head_sequence != 0) {
+            add(Kind::BranchHead, format!("is {}, not {}", shown(head), shown(newest)));
+        }
+        let own = branch.head_sequence.checked_sub(branch.fork_sequence());
+        let count = tally.map_or(0, |tally| tally.count);
+        if head == newest && own != Some(count) {
+            let why = format!(
+                "{count} events of its own do not lead to sequence {}",
+                branch.head_sequence
+            );
+            add(Kind::BranchHead, why);
+        }
+    }
+}
+
+fn shown(head: Option<(EventId, u64)>) -> String {
+    head.map_or("none".to_owned(), |(id, sequence)| format!("event {id} at sequence {sequence}"))
+}
+
+/// The names of `mk`'s own branches are `@` and a name.
+fn check_name(name: &BranchName) -> Result<(), IdError> {
+    let name = name.as_str();
+    name.strip_prefix('@').unwrap_or(name).parse::<BranchName>().map(|_| ())
+}
+
+/// Whether the fork point is in the parent's lineage. That it is the event before the branch's first
+/// one is checked there.
+fn check_fork(branch: &Branch, branches: &BTreeMap<LineageId, Branch>) -> Result<(), String> {
+    let Some(parent) = branch.parent else {
+        return match branch.fork_point {
+            None => Ok(()),
+            Some(_) => Err("has a fork point but no parent".to_owned()),
+        };
+    };
+    let parent = branches
+        .get(&parent)
+        .filter(|parent| parent.id < branch.id)
+        .ok_or_else(|| format!("its parent, branch {}, is missing", parent.0))?;
+    let Some(point) = branch.fork_point else { return Ok(()) };
+    match is_in_lineage(point, parent, branches) {
+        true => Ok(()),
+        false => {
+            let (event, of) = (point.event, &parent.name);
+            Err(format!("its fork point, event {event}, is not in the lineage of '{of}'"))
+        }
+    }
+}
+
+fn is_in_lineage(point: ForkPoint, of: &Branch, branches: &BTreeMap<LineageId, Branch>) -> bool {
+    let mut at = of;
+    let mut upto = EventId(i64::MAX);
+    while at.id != point.lineage {
+        let Some(next) = at.fork_point else { return false };
+        // Branches are written after those they were forked from.
+        match branches.get(&next.lineage).filter(|next| next.id < at.id) {
+            Some(branch) => (at, upto) = (branch, next.event),
+            None => return false,
+        }
+    }
+    point.event <= upto
+}

@@ -1,0 +1,212 @@
+//! What must hold of an event alone, and after its parent.
+
+use super::report::{About, Findings, Kind};
+use crate::canon::{Object, Value};
+use crate::event::{CONTENT_MAX, Content, Event, EventType};
+use crate::id::{AgentId, EventId, Hash, LineageId};
+use crate::lineage::Link;
+use crate::store::{Branch, ForkPoint};
+use crate::time::Timestamp;
+
+/// Most bytes of a snapshot, in which a whole state stands.
+///
+/// Rule: docs/design.md, section 10.
+const SNAPSHOT_MAX: usize = 64 << 20;
+
+/// What the checks of an event need of one before it.
+#[derive(Debug, Clone)]
+pub(super) struct Before {
+    pub id: EventId,
+    pub lineage: LineageId,
+    pub hash: Hash,
+    pub sequence: u64,
+    pub timestamp: Timestamp,
+    pub link: Option<Link>,
+    /// Of the newest live event up to and with this one that is no snapshot.
+    pub author: Option<(EventId, AgentId)>,
+}
+
+/// Checks what `event` says against its digest; answers with the payload if it can be read.
+pub(super) fn content(
+    event: &Event,
+    remains: Option<&str>,
+    about: &dyn Fn() -> About,
+    findings: &mut Findings,
+) -> Option<Object> {
+    let name = event.agent.as_str();
+    if let Err(error) = name.parse::<AgentId>() {
+        findings.add(Kind::EventShape, about(), error.to_string());
+    }
+    let Some(content) = &event.content else {
+        let is_structural = matches!(event.kind, EventType::Forked | EventType::RolledBack);
+        return match remains {
+            Some(_) if !is_structural => {
+                findings.add(Kind::EventShape, about(), "payload is there without its salt");
+                None
+            }
+            Some(text) => canonical("payload", text, about, findings),
+            None => None,
+        };
+    };
+    if content.digest() != event.body {
+        findings.add(Kind::Body, about(), "payload, metadata or salt is not what was hashed");
+    }
+    let payload = canonical("payload", &content.payload, about, findings);
+    let metadata = match content.metadata.as_str() {
+        "{}" => None,
+        text => canonical("metadata", text, about, findings),
+    };
+    sizes(event, content, metadata, about, findings);
+    payload
+}
+
+fn canonical(
+    what: &str,
+    text: &str,
+    about: &dyn Fn() -> About,
+    findings: &mut Findings,
+) -> Option<Object> {
+    let why = match Value::parse(text.as_bytes()) {
+        Ok(Value::Object(object)) => {
+            if object.canonical() != text {
+                findings.add(Kind::Content, about(), format!("{what} is not canonical JSON"));
+            }
+            return Some(object);
+        }
+        Ok(other) => format!("{what} is {}, not an object", other.kind()),
+        Err(error) => format!("{what} is not JSON: {error}"),
+    };
+    findings.add(Kind::Content, about(), why);
+    None
+}
+
+fn sizes(
+    event: &Event,
+    content: &Content,
+    metadata: Option<Object>,
+    about: &dyn Fn() -> About,
+    findings: &mut Findings,
+) {
+    let most = if event.kind == EventType::Snapshot { SNAPSHOT_MAX } else { CONTENT_MAX };
+    let bytes = content.payload.len();
+    if bytes > most {
+        findings.add(Kind::Content, about(), format!("payload has {bytes} bytes of {most}"));
+    }
+    let mut bytes = content.metadata.len();
+    if bytes > CONTENT_MAX {
+        // What an import notes there does not count.
+        bytes = metadata.map_or(bytes, |mut metadata| {
+            metadata.remove("import");
+            metadata.canonical().len()
+        });
+    }
+    if bytes > CONTENT_MAX {
+        let why = format!("metadata has {bytes} bytes of {CONTENT_MAX}");
+        findings.add(Kind::Content, about(), why);
+    }
+}
+
+/// Checks that `event` follows `parent`, the event it names as its parent, on `branch`.
+pub(super) fn chained(
+    event: &Event,
+    branch: &Branch,
+    parent: Option<&Before>,
+    about: &dyn Fn() -> About,
+    findings: &mut Findings,
+) {
+    let point = branch.fork_point.map(|point| point.event);
+    let prev = match (event.parent, parent) {
+        (Some(id), None) => {
+            findings.add(Kind::Parent, about(), format!("the event before it, {id}, is missing"));
+            return;
+        }
+        (None, _) => {
+            if let Some(point) = point {
+                let why = format!("names no event before it, but its branch has {point}");
+                findings.add(Kind::Parent, about(), why);
+            }
+            if event.sequence != 1 {
+                let why = format!("is {}, but no event is before it", event.sequence);
+                findings.add(Kind::Sequence, about(), why);
+            }
+            Hash::ZERO
+        }
+        (Some(id), Some(parent)) => {
+            if id >= event.id || (parent.lineage != event.lineage && Some(id) != point) {
+                let why = format!("event {id} is not before it on its branch");
+                findings.add(Kind::Parent, about(), why);
+            }
+            if event.sequence != parent.sequence + 1 {
+                let why = format!("is {}, after {}", event.sequence, parent.sequence);
+                findings.add(Kind::Sequence, about(), why);
+            }
+            if event.timestamp < parent.timestamp {
+                let why = format!("is {}, after {}", event.timestamp, parent.timestamp);
+                findings.add(Kind::Timestamp, about(), why);
+            }
+            parent.hash
+        }
+    };
+    if event.expected_hash(&prev) != event.hash {
+        findings.add(Kind::Hash, about(), "its members are not those that were hashed");
+    }
+}
+
+/// Checks that the first own event of a branch, and no other, is its fork, and says what the row of
+/// the branch says.
+pub(super) fn fork(
+    event: &Event,
+    payload: Option<&Object>,
+    branch: &Branch,
+    source: Option<&Branch>,
+    parent: Option<&Before>,
+    about: &dyn Fn() -> About,
+    findings: &mut Findings,
+) {
+    let is_first = event.sequence == branch.fork_sequence() + 1;
+    let is_fork = event.kind == EventType::Forked;
+    match (is_first && branch.parent.is_some(), is_fork) {
+        (false, false) => return,
+        (true, true) => {}
+        (true, false) => {
+            findings.add(Kind::Fork, about(), "its branch does not begin with a fork");
+            return;
+        }
+        (false, true) => {
+            findings.add(Kind::Fork, about(), "a fork that begins no branch");
+            return;
+        }
+    }
+    let mut differs = |what: &str| {
+        findings.add(Kind::Fork, about(), format!("{what} is not that of its branch"));
+    };
+    if event.agent != branch.created_by {
+        differs("the agent");
+    }
+    if event.timestamp != branch.created_at {
+        differs("the time");
+    }
+    let point = parent.map(|parent| ForkPoint {
+        event: parent.id,
+        sequence: parent.sequence,
+        lineage: parent.lineage,
+    });
+    if branch.fork_point != point {
+        differs("the fork point");
+    }
+    let Some(payload) = payload else { return };
+    let named = payload.get("source_branch").and_then(Value::as_str);
+    let is_source = |source: &Branch| {
+        named == Some(source.name.as_str()) || named == Some(source.born.as_str())
+    };
+    if !source.is_some_and(is_source) {
+        differs("source_branch");
+    }
+    if payload.get("fork_point_sequence") != Some(&branch.fork_sequence().into()) {
+        differs("fork_point_sequence");
+    }
+    let hash = parent.map(|parent| parent.hash.to_string());
+    if payload.get("fork_point_hash") != Some(&hash.into()) {
+        differs("fork_point_hash");
+    }
+}
