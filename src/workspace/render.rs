@@ -53,7 +53,7 @@ fn header(event: &Event) -> String {
 
 fn tool_log(out: &mut String, payload: &Object) {
     let member = |name: &str| payload.get(name).map_or(String::new(), |value| value.text().into());
-    let exit_code = payload.get("exit_code").map_or("0".to_owned(), Value::canonical);
+    let exit_code = payload.get("exit_code").map_or("0".into(), Value::text);
     let output = member("output");
     out.push_str(&format!("$ {} (exit {exit_code})\n", member("command")));
     let kept = text::tail_chars(&output, OUTPUT_MAX);
