@@ -1,0 +1,5 @@
+//! The rules of the kernel: the recorded cases of the peer, and laws that hold for any history.
+
+mod cases;
+mod engines;
+mod units;
