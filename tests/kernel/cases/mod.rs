@@ -18,6 +18,7 @@ use crate::engines::{self, File};
 use exceptions::EXCEPTIONS;
 use replay::Replay;
 use scenario::Scenario;
+pub use scenario::read_lines;
 
 /// The scenarios written by hand whose operations are all replayed.
 const WHOLE: &[&str] = &[
