@@ -2,4 +2,7 @@
 
 mod cases;
 mod engines;
+mod history;
+mod model;
+mod timeline;
 mod units;
