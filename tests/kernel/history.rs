@@ -54,7 +54,7 @@ pub fn any_history() -> impl Strategy<Value = History> {
 
 /// More than 256 events on `main`, with checkpoints on the way, before anything else happens.
 pub fn any_long_history() -> impl Strategy<Value = History> {
-    let begin = vec(step(append(40, 400..600)), 260..300)
+    let begin = vec(step(append(40, 2_000..4_000)), 260..300)
         .prop_map(|steps| steps.into_iter().map(|step| Step { branch: None, ..step }).collect());
     (begin, vec(any_transaction(), 10..40)).prop_map(|(begin, rest): (Vec<Step>, Vec<_>)| {
         History([begin].into_iter().chain(rest).collect())
@@ -285,4 +285,21 @@ fn snapshot_of(
     let insights: Vec<Value> = insights.iter().map(|text| text.as_str().into()).collect();
     payload.insert("insights", insights);
     Ok(payload)
+}
+
+/// Makes the root branch `name` with so many notes on it.
+pub fn take_notes<E: Engine>(store: &mut E, name: &str, count: usize) -> Result<(), BranchError> {
+    let agent: AgentId = "ann".parse()?;
+    let mut salts = Salts::default();
+    store.write(|txn| {
+        let mut outside = Outside { now: &mut beginning, salt: &mut || salts.next() };
+        let (mut log, name) = (Log::open(txn)?, name.parse()?);
+        branch::create_root(&mut log, &name, &agent, &mut outside)?;
+        for _ in 0..count {
+            let (kind, payload) = (EventType::Note, workspace::event::note("a thought"));
+            let draft = Draft { kind, agent: agent.clone(), payload, metadata: Object::new() };
+            log.append(&name, draft, None, &mut outside)?;
+        }
+        Ok(())
+    })
 }

@@ -1,8 +1,13 @@
 //! The rules of the kernel: the recorded cases of the peer, and laws that hold for any history.
 
+mod agreement;
 mod cases;
 mod engines;
 mod history;
 mod model;
+mod operations;
+mod revisions;
+mod rollbacks;
+mod states;
 mod timeline;
 mod units;
