@@ -2,6 +2,7 @@
 
 mod agreement;
 mod cases;
+mod contexts;
 mod engines;
 mod history;
 mod model;
