@@ -52,13 +52,17 @@ pub fn any_history() -> impl Strategy<Value = History> {
     vec(any_transaction(), 1..50).prop_map(History)
 }
 
-/// More than 256 events on `main`, with checkpoints on the way, before anything else happens.
+/// More than 256 events on `main` in one transaction, sometimes more than 512, a few of them
+/// rollbacks, before anything else happens. There are checkpoints then.
 pub fn any_long_history() -> impl Strategy<Value = History> {
-    let begin = vec(step(append(40, 2_000..4_000)), 260..300)
-        .prop_map(|steps| steps.into_iter().map(|step| Step { branch: None, ..step }).collect());
-    (begin, vec(any_transaction(), 10..40)).prop_map(|(begin, rest): (Vec<Step>, Vec<_>)| {
-        History([begin].into_iter().chain(rest).collect())
-    })
+    let deed = || prop_oneof![60 => append(40, 4_000..8_000), 1 => any_certain_rollback()];
+    let begin = prop_oneof![3 => vec(step(deed()), 260..300), 1 => vec(step(deed()), 520..560)];
+    (begin, vec(any_transaction(), 10..40))
+        .prop_map(|(begin, rest)| History([begin].into_iter().chain(rest).collect()))
+}
+
+fn any_certain_rollback() -> impl Strategy<Value = Deed> {
+    any::<Index>().prop_map(|target| Deed::RollBack { target, include_others: true })
 }
 
 fn any_transaction() -> impl Strategy<Value = Vec<Step>> {
@@ -70,8 +74,7 @@ fn any_transaction() -> impl Strategy<Value = Vec<Step>> {
                 .prop_map(|(covers, insights)| Deed::Snapshot { covers, insights }),
             2 => (any::<Option<Index>>(), prop::bool::weighted(0.1))
                 .prop_map(|(at, long_name)| Deed::Fork { at, long_name }),
-            2 => any::<Index>()
-                .prop_map(|target| Deed::RollBack { target, include_others: true }),
+            2 => any_certain_rollback(),
         ]
     };
     let refusable = prop_oneof![
