@@ -52,7 +52,7 @@ impl<'a, E: Engine> Replay<'a, E> {
 
     /// The id of the last event; 0 if there is none.
     pub fn last_event(&mut self) -> i64 {
-        let last = self.store.read(|txn| Ok::<_, StoreError>(txn.log_head()?));
+        let last: Result<_, StoreError> = self.store.read(|txn| txn.log_head());
         last.unwrap().map_or(0, |(id, _)| id.0)
     }
 
