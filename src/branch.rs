@@ -232,6 +232,7 @@ pub fn create_root(
     agent: &AgentId,
     outside: &mut Outside<'_>,
 ) -> Result<(), BranchError> {
+    name.check_new()?;
     check_free(log.txn(), name)?;
     let created_at = (outside.now)();
     log.txn_mut().insert_branch(&Branch {

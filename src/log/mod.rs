@@ -126,8 +126,9 @@ pub struct Log<'t> {
     last: (EventId, Hash),
     branches: HashMap<BranchName, Branch>,
     tips: HashMap<LineageId, Tip>,
-    /// Links that are likely to be asked for again: those of heads and of their jumps.
-    links: HashMap<EventId, Link>,
+    links: Links,
+    /// Whether this is not the first append.
+    appended: bool,
     checkpoints: workspace::Checkpoints,
 }
 
@@ -143,8 +144,29 @@ struct Tip {
     author: Option<(EventId, AgentId)>,
 }
 
-/// Links kept in memory before they are dropped and read anew.
-const LINKS_MAX: usize = 65_536;
+/// Links that were written or read last, each in the place its id gives it. Of the jumps that an
+/// append follows, most are near.
+#[derive(Debug)]
+struct Links(Vec<Option<(EventId, Link)>>);
+
+impl Links {
+    const PLACES: usize = 1 << 12;
+
+    fn place(id: EventId) -> usize {
+        id.0.unsigned_abs() as usize % Self::PLACES
+    }
+
+    fn get(&self, id: EventId) -> Option<Link> {
+        let (kept, link) = (*self.0.get(Self::place(id))?)?;
+        (kept == id).then_some(link)
+    }
+
+    fn put(&mut self, id: EventId, link: Link) {
+        // Made at the second append: a single one asks for nothing again.
+        self.0.resize(Self::PLACES, None);
+        self.0[Self::place(id)] = Some((id, link));
+    }
+}
 
 impl<'t> Log<'t> {
     /// # Errors
@@ -158,7 +180,8 @@ impl<'t> Log<'t> {
             last,
             branches: HashMap::new(),
             tips: HashMap::new(),
-            links: HashMap::new(),
+            links: Links(Vec::new()),
+            appended: false,
             checkpoints: workspace::Checkpoints::default(),
         })
     }
@@ -303,7 +326,10 @@ impl<'t> Log<'t> {
             true => live.and_then(|live| live.author),
             false => Some((event.id, event.agent.clone())),
         };
-        self.remember(event.id, link);
+        if self.appended {
+            self.links.put(event.id, link);
+        }
+        self.appended = true;
         self.tips.insert(
             branch.id,
             Tip {
@@ -372,18 +398,13 @@ impl<'t> Log<'t> {
     }
 
     fn link(&mut self, id: EventId) -> Result<Link, StoreError> {
-        if let Some(link) = self.links.get(&id) {
-            return Ok(*link);
+        if let Some(link) = self.links.get(id) {
+            return Ok(link);
         }
         let link = self.txn.link(id)?;
-        self.remember(id, link);
-        Ok(link)
-    }
-
-    fn remember(&mut self, id: EventId, link: Link) {
-        if self.links.len() >= LINKS_MAX {
-            self.links.clear();
+        if self.appended {
+            self.links.put(id, link);
         }
-        self.links.insert(id, link);
+        Ok(link)
     }
 }

@@ -6,6 +6,7 @@ use super::fold::State;
 use crate::canon::{Object, Value};
 use crate::event::{Event, EventType, Payload};
 use crate::text;
+use crate::tokens::Tokenizer;
 
 /// Characters of tool output that a block keeps, from its end.
 const OUTPUT_MAX: usize = 4_000;
@@ -20,6 +21,12 @@ pub fn block(event: &Event, payload: Option<&Object>) -> String {
         None => out.push_str("[erased]"),
     }
     out
+}
+
+/// Tokens of the block of an event that is no snapshot: of its header, and of what it says.
+#[must_use]
+pub fn block_tokens(tokenizer: Tokenizer, event: &Event, payload: &Object) -> u64 {
+    tokenizer.count(&header(event)) + tokenizer.count(&body(event.kind, payload))
 }
 
 /// What a block says after its header.
@@ -52,7 +59,7 @@ pub fn header(event: &Event) -> String {
 }
 
 fn tool_log(payload: &Object, command: &str, output: &str) -> String {
-    let exit_code = payload.get("exit_code").map_or("0".to_owned(), Value::canonical);
+    let exit_code = payload.get("exit_code").map_or("0".into(), Value::text);
     let mut out = format!("$ {command} (exit {exit_code})\n");
     let kept = text::tail_chars(output, OUTPUT_MAX);
     if kept.len() < output.len() {
