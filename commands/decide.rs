@@ -1,7 +1,7 @@
 //! `mk decide`
 
-use mk::canon::Object;
 use mk::event::EventType;
+use mk::workspace;
 
 use crate::Answer;
 use crate::cli::{Context, Failure, Write, WriteArgs};
@@ -24,13 +24,7 @@ pub struct Decide {
 }
 
 pub fn run(args: &Decide, ctx: &mut Context) -> Result<Answer, Failure> {
-    let key = mk::text::trim(&args.key);
-    if key.is_empty() {
-        return Err(Failure::usage("the key is blank"));
-    }
-    let mut payload = Object::new();
-    payload.insert("decision_key", key);
-    payload.insert("decision_value", args.value.as_str());
-    payload.insert("rationale", args.why.as_str());
+    let payload = workspace::event::decision(&args.key, &args.value, &args.why)
+        .map_err(|error| Failure::usage(error.to_string()))?;
     Write { kind: EventType::Decision, payload }.run(&args.write, false, ctx)
 }

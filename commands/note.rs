@@ -1,7 +1,7 @@
 //! `mk note`
 
-use mk::canon::Object;
 use mk::event::EventType;
+use mk::workspace;
 
 use crate::Answer;
 use crate::cli::{Context, Failure, Write, WriteArgs, read_stdin};
@@ -16,8 +16,7 @@ pub struct Note {
 }
 
 pub fn run(args: &Note, ctx: &mut Context) -> Result<Answer, Failure> {
-    let mut payload = Object::new();
     let text = if args.text == "-" { read_stdin("the note")? } else { args.text.clone() };
-    payload.insert("note", text);
+    let payload = workspace::event::note(&text);
     Write { kind: EventType::Note, payload }.run(&args.write, false, ctx)
 }

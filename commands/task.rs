@@ -1,7 +1,7 @@
 //! `mk task`
 
-use mk::canon::Object;
 use mk::event::EventType;
+use mk::workspace;
 
 use crate::Answer;
 use crate::cli::{Context, Failure, Write, WriteArgs};
@@ -21,12 +21,7 @@ pub struct Task {
 }
 
 pub fn run(args: &Task, ctx: &mut Context) -> Result<Answer, Failure> {
-    if mk::text::trim(&args.directive).is_empty() {
-        return Err(Failure::usage("the directive is blank"));
-    }
-    let mut payload = Object::new();
-    payload.insert("directive", args.directive.as_str());
-    let constraints: Vec<_> = args.constraints.iter().map(|text| text.as_str().into()).collect();
-    payload.insert("constraints", constraints);
+    let payload = workspace::event::task(&args.directive, &args.constraints)
+        .map_err(|error| Failure::usage(error.to_string()))?;
     Write { kind: EventType::Task, payload }.run(&args.write, false, ctx)
 }

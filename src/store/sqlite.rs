@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
 use rusqlite::types::{FromSql, ToSql};
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Params, Row, TransactionBehavior};
+use rusqlite::{
+    CachedStatement, Connection, OpenFlags, OptionalExtension, Params, Row, TransactionBehavior,
+};
 
 use super::audit::Audit;
 use super::schema::{APPLICATION_ID, LINK_RULES, MIN_READER, MIN_WRITER, SCHEMA, VERSION};
@@ -25,6 +27,13 @@ use crate::time::Timestamp;
 /// Pages in the WAL after which a commit copies them into the main file: 1 MiB. A process that opens
 /// the store alone reads the whole WAL first, so a short command is only as fast as the WAL is small.
 const WAL_PAGES: u32 = 256;
+
+/// What is left of a WAL that a large transaction made longer, once its pages are copied.
+const WAL_BYTES: u32 = 4 << 20;
+
+/// Most memory for pages of a store that is written to, taken only as far as it is used. Hashes go to
+/// random places of their index, so a long batch needs more of it at hand than the engine's 2 MiB.
+const CACHE_KIB: i32 = 32_768;
 
 /// A store in a SQLite file.
 pub struct Sqlite {
@@ -192,6 +201,8 @@ impl Sqlite {
             .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
             .map_err(failed)?;
         connection.pragma_update(None, "wal_autocheckpoint", WAL_PAGES).map_err(failed)?;
+        connection.pragma_update(None, "journal_size_limit", WAL_BYTES).map_err(failed)?;
+        connection.pragma_update(None, "cache_size", -CACHE_KIB).map_err(failed)?;
         let store = Self { connection, path: path.to_owned(), lock_timeout };
         let version = store
             .connection
@@ -239,7 +250,7 @@ impl Sqlite {
             .connection
             .transaction()
             .map_err(|error| failure(error, &self.path, Duration::ZERO))?;
-        body(&Audit::new(Txn { connection: &txn, path: &self.path, born: RefCell::default() }))
+        body(&Audit::new(Txn::new(&txn, &self.path)))
     }
 
     fn check_version(&self, version: i64, need: &str) -> Result<(), StoreError> {
@@ -272,7 +283,7 @@ impl Engine for Sqlite {
             .connection
             .transaction()
             .map_err(|error| failure(error, &self.path, Duration::ZERO))?;
-        body(&Txn { connection: &txn, path: &self.path, born: RefCell::default() })
+        body(&Txn::new(&txn, &self.path))
     }
 
     fn write<T, E: From<StoreError>>(
@@ -292,7 +303,10 @@ impl Engine for Sqlite {
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(failed)?;
-        let done = body(&mut Txn { connection: &txn, path: &self.path, born: RefCell::default() })?;
+        let mut rows = Txn::new(&txn, &self.path);
+        let done = body(&mut rows)?;
+        rows.store_heads()?;
+        drop(rows);
         txn.commit().map_err(failed)?;
         Ok(done)
     }
@@ -304,6 +318,11 @@ pub(super) struct Txn<'a> {
     path: &'a Path,
     /// Names that branches were born with, which every event row needs.
     born: RefCell<HashMap<LineageId, BranchName>>,
+    /// Heads that moved. They are stored with the commit, once for each branch of a batch.
+    heads: HashMap<LineageId, (EventId, u64)>,
+    /// The statements that a batch runs for each of its events.
+    insert_event: Option<CachedStatement<'a>>,
+    insert_link: Option<CachedStatement<'a>>,
 }
 
 pub(super) const BRANCH: &str = "SELECT id, name, born, parent, fork_event, fork_sequence, fork_lineage, head, \
@@ -311,7 +330,37 @@ pub(super) const BRANCH: &str = "SELECT id, name, born, parent, fork_event, fork
 const EVENT: &str = "SELECT id, lineage, sequence, timestamp, agent, parent, type, hash, body, log, \
                      salt, payload, metadata FROM event";
 
-impl Txn<'_> {
+impl<'a> Txn<'a> {
+    fn new(connection: &'a Connection, path: &'a Path) -> Self {
+        Self {
+            connection,
+            path,
+            born: RefCell::default(),
+            heads: HashMap::new(),
+            insert_event: None,
+            insert_link: None,
+        }
+    }
+
+    /// Stores the heads that moved.
+    fn store_heads(&mut self) -> Result<(), StoreError> {
+        let sql = "UPDATE branch SET head = ?2, head_sequence = ?3 WHERE id = ?1";
+        for (id, (head, sequence)) in std::mem::take(&mut self.heads) {
+            self.execute(sql, (id.0, head.0, signed(sequence)))?;
+        }
+        Ok(())
+    }
+
+    /// `branch` with the head it has now.
+    fn moved(&self, branch: Branch) -> Branch {
+        match self.heads.get(&branch.id) {
+            Some((head, sequence)) => {
+                Branch { head: Some(*head), head_sequence: *sequence, ..branch }
+            }
+            None => branch,
+        }
+    }
+
     pub(super) fn failed(&self, error: rusqlite::Error) -> StoreError {
         failure(error, self.path, Duration::ZERO)
     }
@@ -387,11 +436,13 @@ impl ReadTxn for Txn<'_> {
     }
 
     fn branch(&self, name: &str) -> Result<Option<Branch>, StoreError> {
-        self.optional(&format!("{BRANCH} WHERE name = ?1"), [name], read_branch)
+        let found = self.optional(&format!("{BRANCH} WHERE name = ?1"), [name], read_branch)?;
+        Ok(found.map(|branch| self.moved(branch)))
     }
 
     fn lineage(&self, id: LineageId) -> Result<Branch, StoreError> {
         self.optional(&format!("{BRANCH} WHERE id = ?1"), [id.0], read_branch)?
+            .map(|branch| self.moved(branch))
             .ok_or_else(|| StoreError::damaged(format!("branch {} is missing", id.0)))
     }
 
@@ -402,7 +453,9 @@ impl ReadTxn for Txn<'_> {
     }
 
     fn branches(&self) -> Result<Vec<Branch>, StoreError> {
-        self.all(&format!("{BRANCH} ORDER BY created_at, name"), (), read_branch)
+        self.all(&format!("{BRANCH} ORDER BY created_at, name"), (), |row| {
+            read_branch(row).map(|branch| self.moved(branch))
+        })
     }
 
     fn event(&self, id: EventId) -> Result<Option<Event>, StoreError> {
@@ -499,7 +552,10 @@ impl ReadTxn for Txn<'_> {
 impl WriteTxn for Txn<'_> {
     fn insert_event(&mut self, event: &Event, link: &Link) -> Result<(), StoreError> {
         let content = event.content.as_ref();
-        self.execute(
+        let (connection, path) = (self.connection, self.path);
+        insert(
+            connection,
+            &mut self.insert_event,
             "INSERT INTO event VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
             (
                 event.id.0,
@@ -516,21 +572,26 @@ impl WriteTxn for Txn<'_> {
                 content.map(|content| &content.payload),
                 content.map(|content| &content.metadata),
             ),
-        )?;
-        self.execute(
-            "INSERT INTO link VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-            (
-                event.id.0,
-                link.lineage.0,
-                link.live_parent.map(|id| id.0),
-                signed(link.depth),
-                link.jump.0,
-                signed(link.jump_depth),
-                link.snapshot.map(|id| id.0),
-                signed(link.tokens),
-                link.other.map(|id| id.0),
-            ),
         )
+        .and_then(|()| {
+            insert(
+                connection,
+                &mut self.insert_link,
+                "INSERT INTO link VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                (
+                    event.id.0,
+                    link.lineage.0,
+                    link.live_parent.map(|id| id.0),
+                    signed(link.depth),
+                    link.jump.0,
+                    signed(link.jump_depth),
+                    link.snapshot.map(|id| id.0),
+                    signed(link.tokens),
+                    link.other.map(|id| id.0),
+                ),
+            )
+        })
+        .map_err(|error| failure(error, path, Duration::ZERO))
     }
 
     fn insert_branch(&mut self, branch: &Branch) -> Result<LineageId, StoreError> {
@@ -554,8 +615,8 @@ impl WriteTxn for Txn<'_> {
     }
 
     fn set_head(&mut self, id: LineageId, head: EventId, sequence: u64) -> Result<(), StoreError> {
-        let sql = "UPDATE branch SET head = ?2, head_sequence = ?3 WHERE id = ?1";
-        self.execute(sql, (id.0, head.0, signed(sequence)))
+        self.heads.insert(id, (head, sequence));
+        Ok(())
     }
 
     fn put_checkpoint(
@@ -586,6 +647,20 @@ impl WriteTxn for Txn<'_> {
         let sql = "INSERT OR REPLACE INTO current_branch VALUES (?1, ?2)";
         self.execute(sql, (agent.as_str(), name.as_str()))
     }
+}
+
+/// Runs an INSERT that stays prepared for the transaction.
+fn insert<'a>(
+    connection: &'a Connection,
+    prepared: &mut Option<CachedStatement<'a>>,
+    sql: &str,
+    values: impl Params,
+) -> rusqlite::Result<()> {
+    let statement = match prepared {
+        Some(statement) => statement,
+        None => prepared.insert(connection.prepare_cached(sql)?),
+    };
+    statement.execute(values).map(|_| ())
 }
 
 fn read_branch(row: &Row<'_>) -> rusqlite::Result<Branch> {

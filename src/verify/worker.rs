@@ -361,14 +361,14 @@ impl<'p> Worker<'p> {
         payload: &Object,
         target: Option<EventId>,
     ) -> Result<u64, StoreError> {
-        let block = match event.kind {
+        let tokenizer = self.plan.tokenizer;
+        Ok(match event.kind {
             EventType::Forked | EventType::RolledBack => {
                 let shown = branch::reported(audit.txn(), event, payload.clone(), target)?;
-                render::block(event, Some(&shown))
+                render::block_tokens(tokenizer, event, &shown)
             }
-            _ => render::block(event, Some(payload)),
-        };
-        Ok(self.plan.tokenizer.count(&block))
+            _ => render::block_tokens(tokenizer, event, payload),
+        })
     }
 
     /// Checks the states that are kept at `event`: of a snapshot, and the checkpoint.

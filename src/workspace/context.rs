@@ -25,6 +25,10 @@ const EVENTS_LOOKED_AT: usize = 500;
 /// The share of a budget that one record may take, as its divisor; a longer one is cut.
 const LINE_SHARE: u64 = 8;
 
+/// Most tokens of a branch name that the closing line repeats: a name of 128 points alone has more
+/// than the smallest budget.
+const NAME_TOKENS: u64 = 12;
+
 /// What was left out of a context.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct LeftOut {
@@ -98,7 +102,7 @@ pub fn compose(txn: &dyn ReadTxn, branch: &Branch, budget: u64) -> Result<Contex
     let mut sheet = Sheet { tokenizer, left: budget, left_out: LeftOut::default() };
     // The longest the closing line can get is set aside before anything else.
     let reserve = LeftOut { records: 999_999, events: total.max(999_999), cut: 999_999 };
-    sheet.left -= tokenizer.count(&closing(&reserve, branch)).min(budget);
+    sheet.left -= tokenizer.count(&closing(&reserve, branch, tokenizer)).min(budget);
     let for_events = sheet.left / 4;
     let events = newest_blocks(txn, branch, &mut Sheet { left: for_events, ..sheet.clone() })?;
     sheet.left -= for_events - events.left;
@@ -112,7 +116,7 @@ pub fn compose(txn: &dyn ReadTxn, branch: &Branch, budget: u64) -> Result<Contex
     let mut parts = records;
     parts.extend(events.blocks);
     if left_out != LeftOut::default() {
-        parts.push(closing(&left_out, branch));
+        parts.push(closing(&left_out, branch, tokenizer));
     }
     let text = parts.join("\n");
     Ok(Context {
@@ -257,8 +261,9 @@ fn indented(block: &str) -> String {
     text::lines(block).map(text::visible).collect::<Vec<_>>().join("\n    ")
 }
 
-fn closing(left_out: &LeftOut, branch: &Branch) -> String {
-    let name = &branch.name;
+fn closing(left_out: &LeftOut, branch: &Branch, tokenizer: Tokenizer) -> String {
+    let name = branch.name.as_str();
+    let name = if tokenizer.count(name) <= NAME_TOKENS { name } else { "BRANCH" };
     format!(
         "[left out: {} records of the state (mk fold {name}), {} events (mk log {name}); \
          {} shown in part (mk show ID)]",

@@ -5,6 +5,7 @@ mod blocker;
 mod checkpoint;
 pub mod context;
 pub mod diff;
+pub mod event;
 pub mod fold;
 pub mod render;
 pub mod snapshot;

@@ -6,6 +6,7 @@ use super::fold::State;
 use crate::canon::{Object, Value};
 use crate::event::{Event, EventType, Payload};
 use crate::text;
+use crate::tokens::Tokenizer;
 
 /// Characters of tool output that a block keeps, from its end.
 const OUTPUT_MAX: usize = 4_000;
@@ -15,24 +16,9 @@ const OUTPUT_MAX: usize = 4_000;
 #[must_use]
 pub fn block(event: &Event, payload: Option<&Object>) -> String {
     let mut out = header(event);
-    let Some(payload) = payload else {
-        out.push_str("[erased]");
-        return out;
-    };
-    match event.kind {
-        EventType::ToolLog => tool_log(&mut out, payload),
-        EventType::Decision => {
-            if let Payload::Decision { key, value, rationale } = Payload::read(event.kind, payload)
-            {
-                out.push_str(&format!("{key} = {value} | rationale: {rationale}"));
-            }
-        }
-        EventType::Note => {
-            if let Payload::Note { note } = Payload::read(event.kind, payload) {
-                out.push_str(&note);
-            }
-        }
-        _ => out.push_str(&payload.canonical()),
+    match payload {
+        Some(payload) => out.push_str(&body(event.kind, payload)),
+        None => out.push_str("[erased]"),
     }
     out
 }
@@ -41,12 +27,27 @@ pub fn block(event: &Event, payload: Option<&Object>) -> String {
 #[must_use]
 pub fn short_block(event: &Event, payload: Option<&Object>) -> String {
     match payload.filter(|payload| event.kind == EventType::ToolLog && is_facts_alone(payload)) {
-        Some(payload) => {
-            let mut out = header(event);
-            facts(&mut out, payload);
-            out
-        }
+        Some(payload) => header(event) + &facts(payload),
         None => block(event, payload),
+    }
+}
+
+/// Tokens of the block of an event that is no snapshot: of its header, and of what it says.
+#[must_use]
+pub fn block_tokens(tokenizer: Tokenizer, event: &Event, payload: &Object) -> u64 {
+    tokenizer.count(&header(event)) + tokenizer.count(&body(event.kind, payload))
+}
+
+/// What a block says after its header.
+#[must_use]
+pub fn body(kind: EventType, payload: &Object) -> String {
+    match Payload::read(kind, payload) {
+        Payload::ToolLog { command, output, .. } => tool_log(payload, &command, &output),
+        Payload::Decision { key, value, rationale } => {
+            format!("{key} = {value} | rationale: {rationale}")
+        }
+        Payload::Note { note } => note,
+        _ => payload.canonical(),
     }
 }
 
@@ -60,37 +61,38 @@ pub fn snapshot_block(event: &Event, covers: i64, state: &State) -> String {
     out
 }
 
-fn header(event: &Event) -> String {
+/// What a block starts with.
+#[must_use]
+pub fn header(event: &Event) -> String {
     format!("[#{} seq={} {} {}] ", event.id, event.sequence, event.agent, event.kind)
 }
 
-fn tool_log(out: &mut String, payload: &Object) {
-    let member = |name: &str| payload.get(name).map_or(String::new(), |value| value.text().into());
-    let exit_code = payload.get("exit_code").map_or("0".to_owned(), Value::canonical);
-    let output = member("output");
-    out.push_str(&format!("$ {} (exit {exit_code})\n", member("command")));
-    let kept = text::tail_chars(&output, OUTPUT_MAX);
+fn tool_log(payload: &Object, command: &str, output: &str) -> String {
+    let exit_code = payload.get("exit_code").map_or("0".into(), Value::text);
+    let mut out = format!("$ {command} (exit {exit_code})\n");
+    let kept = text::tail_chars(output, OUTPUT_MAX);
     if kept.len() < output.len() {
         out.push_str("...[truncated]\n");
     }
     out.push_str(kept);
-    if payload.get("facts").is_some_and(|facts| !facts.is_falsy()) {
+    if has_facts(payload) {
         out.push('\n');
-        facts(out, payload);
+        out.push_str(&facts(payload));
     }
+    out
 }
 
-fn facts(out: &mut String, payload: &Object) {
-    out.push_str("facts: ");
-    if let Some(facts) = payload.get("facts") {
-        facts.write_canonical(out);
-    }
+fn facts(payload: &Object) -> String {
+    format!("facts: {}", payload.get("facts").map_or(String::new(), Value::canonical))
+}
+
+fn has_facts(payload: &Object) -> bool {
+    payload.get("facts").is_some_and(|facts| !facts.is_falsy())
 }
 
 fn is_facts_alone(payload: &Object) -> bool {
     let is_blank = |name: &str| payload.get(name).is_none_or(|value| value.text().is_empty());
-    let has_facts = payload.get("facts").is_some_and(|facts| !facts.is_falsy());
-    has_facts && is_blank("command") && is_blank("output")
+    has_facts(payload) && is_blank("command") && is_blank("output")
 }
 
 /// The parts of a state, in the order they are printed in.

@@ -11,7 +11,7 @@ const PURE: &[&str] = &[
     "event.rs",
     "id.rs",
     "lineage.rs",
-    "secret.rs",
+    "secret/",
     "text.rs",
     "time.rs",
     "tokens.rs",

@@ -1,4 +1,17 @@
-//! The laws of the kernel.
+//! The rules of the kernel: the recorded cases of the peer, laws that hold for any history, and what
+//! the pages under docs/ say of bytes and layers.
 
+mod agreement;
+mod cases;
+mod contexts;
+mod engines;
 mod format;
+mod history;
 mod layers;
+mod model;
+mod operations;
+mod revisions;
+mod rollbacks;
+mod states;
+mod timeline;
+mod units;

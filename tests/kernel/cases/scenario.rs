@@ -1,0 +1,129 @@
+//! Scenario files: JSON Lines, a header and then an operation a line.
+
+use std::fs;
+use std::path::Path;
+
+use mk::canon::{Object, Value};
+use mk::time::Timestamp;
+
+/// Operations that are replayed by now. A lease, a compaction, a notice or a sync ends the replay:
+/// they wait for the issues that bring them.
+const OPERATIONS: &[&str] = &[
+    "append",
+    "branch",
+    "branches",
+    "context",
+    "create_branch",
+    "decide",
+    "diff",
+    "event",
+    "fork",
+    "history",
+    "init_task",
+    "live",
+    "log",
+    "note",
+    "query",
+    "raw",
+    "rollback",
+    "state",
+    "verify",
+];
+
+pub struct Scenario {
+    pub name: String,
+    pub operations: Vec<Operation>,
+}
+
+impl Scenario {
+    /// The operations up to the first that is not replayed yet.
+    pub fn replayable(&self) -> &[Operation] {
+        let ends = |operation: &Operation| {
+            // `auto_gc` stands in an answer only if the context was above the threshold.
+            !OPERATIONS.contains(&operation.name())
+                || operation.expected().get("auto_gc").is_some()
+                || operation.get("db").is_some()
+        };
+        let end = self.operations.iter().position(ends).unwrap_or(self.operations.len());
+        &self.operations[..end]
+    }
+}
+
+/// The scenarios of a folder, by file name.
+pub fn read_all(folder: &Path) -> Vec<Scenario> {
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> =
+        files.filter(|path| path.extension().is_some_and(|end| end == "jsonl")).collect();
+    files.sort();
+    files.iter().map(|path| read(path)).collect()
+}
+
+fn read(path: &Path) -> Scenario {
+    let mut lines = read_lines(path).into_iter();
+    let header = lines.next().unwrap();
+    let name = header.get("scenario").and_then(Value::as_str).unwrap().to_owned();
+    Scenario { name, operations: lines.map(|line| Operation(unrepeated(line))).collect() }
+}
+
+/// A JSON object a line.
+pub fn read_lines(path: &Path) -> Vec<Object> {
+    let text = fs::read_to_string(path).unwrap();
+    let object = |line: &str| match Value::parse(line.as_bytes()) {
+        Ok(Value::Object(object)) => object,
+        other => panic!("{}: {other:?}", path.display()),
+    };
+    text.lines().map(object).collect()
+}
+
+/// `object` with each `{"$repeat": [text, n]}` in it as the text repeated n times.
+fn unrepeated(object: Object) -> Object {
+    fn member(value: Value) -> Value {
+        match value {
+            Value::Array(items) => Value::Array(items.into_iter().map(member).collect()),
+            Value::Object(object) => match object.get("$repeat").and_then(Value::as_array) {
+                Some([Value::String(text), Value::Int(times)]) => {
+                    text.repeat(usize::try_from(times.as_i64().unwrap()).unwrap()).into()
+                }
+                _ => unrepeated(object).into(),
+            },
+            other => other,
+        }
+    }
+    object.into_iter().map(|(name, value)| (name, member(value))).collect()
+}
+
+/// A line of a scenario.
+pub struct Operation(Object);
+
+impl Operation {
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.0.get(name)
+    }
+
+    /// A text member; empty if it is left out.
+    pub fn text(&self, name: &str) -> &str {
+        self.get(name).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    pub fn integer(&self, name: &str) -> Option<i64> {
+        self.get(name).and_then(Value::as_i64)
+    }
+
+    pub fn name(&self) -> &str {
+        self.text("op")
+    }
+
+    pub fn number(&self) -> i64 {
+        self.integer("n").unwrap()
+    }
+
+    /// When it runs.
+    pub fn time(&self) -> Timestamp {
+        self.text("at").parse().unwrap()
+    }
+
+    /// What the peer answered.
+    pub fn expected(&self) -> &Value {
+        self.get("expect").unwrap()
+    }
+}

@@ -1,0 +1,182 @@
+//! The recorded answers of single functions.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use mk::canon::{Object, Value};
+use mk::event::{Content, Event};
+use mk::id::{AgentId, BranchName, EventId, Hash, LineageId, hex};
+use mk::store::location;
+use mk::workspace::render;
+use sha2::{Digest, Sha256};
+
+use crate::cases::{directory, read_lines};
+
+/// Replayed in the modules of the library that hold the function.
+const IN_THE_LIBRARY: &[&str] = &["blockers", "canonical", "coercion", "tokens"];
+
+/// Replayed below.
+const HERE: &[&str] = &["discovery", "hash", "ids", "render"];
+
+/// Waiting for the part of `mk` that has the function.
+const TO_COME: &[(&str, &str)] = &[
+    ("attach", "mk attach"),
+    ("insights", "compaction"),
+    ("normalize", "leases"),
+    ("sync_config", "the exchange of notices"),
+];
+
+fn lines(name: &str) -> Vec<Object> {
+    read_lines(&directory().join(format!("unit/{name}.jsonl")))
+}
+
+fn text<'a>(line: &'a Object, name: &str) -> &'a str {
+    line.get(name).and_then(Value::as_str).unwrap()
+}
+
+#[test]
+fn every_file_of_recorded_functions_is_replayed_or_waits_for_its_part() {
+    let known = IN_THE_LIBRARY.iter().chain(HERE).copied().chain(TO_COME.iter().map(|it| it.0));
+    let files = fs::read_dir(directory().join("unit")).unwrap();
+    let files = files.map(|file| file.unwrap().path().file_stem().unwrap().to_owned());
+    assert_eq!(
+        files.map(|name| name.into_string().unwrap()).collect::<BTreeSet<_>>(),
+        known.map(str::to_owned).collect()
+    );
+}
+
+#[test]
+fn names_are_told_from_what_is_none() {
+    for line in lines("ids") {
+        let given = text(&line, "in");
+        let is_name = match text(&line, "fn") {
+            "branch_id" => given.parse::<BranchName>().is_ok(),
+            "agent_id" => given.parse::<AgentId>().is_ok(),
+            other => panic!("{other}"),
+        };
+        assert_eq!(line.get("ok"), Some(&is_name.into()), "{line:?}");
+    }
+}
+
+#[test]
+fn events_are_rendered_as_recorded() {
+    for line in lines("render") {
+        if let Some(Value::Object(event)) = line.get("event") {
+            let payload = event.get("payload").and_then(Value::as_object);
+            assert_eq!(render::block(&read_event(event), payload), text(&line, "text"));
+            continue;
+        }
+        // The output itself is not recorded. All but its last 4000 characters is.
+        let length = line.get("output_chars").and_then(Value::as_i64).unwrap();
+        let output = "é".repeat(usize::try_from(length).unwrap());
+        let logged = Value::parse(LOGGED.as_bytes()).unwrap();
+        let event = logged.as_object().unwrap();
+        let payload = mk::workspace::event::tool_log("c", 0, &output, Object::new());
+        let block = render::block(&read_event(event), Some(&payload));
+        let length = i64::try_from(block.chars().count()).unwrap();
+        assert_eq!(line.get("text_chars"), Some(&length.into()));
+    }
+}
+
+const LOGGED: &str = r#"{"event_id":1,"sequence":1,"timestamp":"2026-03-02T09:00:00Z",
+    "branch_id":"main","agent_id":"a","event_type":"TOOL_EXECUTION_LOG","parent_event_id":null,
+    "payload":{},"metadata":{}}"#;
+
+fn read_event(event: &Object) -> Event {
+    let number = |name: &str| event.get(name).and_then(Value::as_i64);
+    let content = |name: &str| event.get(name).unwrap().canonical();
+    Event {
+        id: EventId(number("event_id").unwrap()),
+        lineage: LineageId(1),
+        branch: text(event, "branch_id").parse().unwrap(),
+        sequence: number("sequence").unwrap().try_into().unwrap(),
+        timestamp: text(event, "timestamp").parse().unwrap(),
+        agent: text(event, "agent_id").parse().unwrap(),
+        parent: number("parent_event_id").map(EventId),
+        kind: text(event, "event_type").parse().unwrap(),
+        body: Hash::ZERO,
+        hash: Hash::ZERO,
+        log: Hash::ZERO,
+        content: Some(Content {
+            salt: [0; 16],
+            payload: content("payload"),
+            metadata: content("metadata"),
+        }),
+    }
+}
+
+/// What an import checks; the hashes of `mk` itself are laid out otherwise.
+///
+/// Rule: docs/spec/kernel.md, section 20, "Chain".
+#[test]
+fn the_chain_of_the_peer_comes_out_of_canonical_json() {
+    for line in lines("hash") {
+        let Some(Value::Object(event)) = line.get("event") else { panic!("{line:?}") };
+        let mut hashed = event.clone();
+        hashed.insert("prev", text(&line, "prev"));
+        let material = hashed.canonical();
+        assert_eq!(material, text(&line, "material"));
+        assert_eq!(hex(&Sha256::digest(&material)), text(&line, "hash"));
+        for name in ["payload", "metadata"] {
+            let stored = text(&line, &format!("stored_{name}"));
+            assert_eq!(event.get(name).unwrap().canonical(), stored);
+        }
+    }
+}
+
+/// Where `mk` finds a project, or would make one, by the number of the line and other than the peer.
+///
+/// Rule: docs/design.md, section 4, "Where the project is".
+const OTHER_PLACES: &[(usize, &str)] = &[
+    // A `.mk/` anywhere above comes before a git repository that is nearer.
+    (3, "p/.mk/mk.db"),
+    (8, ".mk/mk.db"),
+    // A file `.git` that leads to no repository is none.
+    (4, "p/x/.mk/mk.db"),
+];
+
+#[test]
+fn a_project_is_found_where_the_peer_finds_it_but_for_named_differences() {
+    for (number, line) in lines("discovery").into_iter().enumerate() {
+        if line.get("env").and_then(Value::as_str).is_some_and(|path| !path.is_empty()) {
+            // `MK_DB` is the command's to read.
+            continue;
+        }
+        let scratch = tempfile::tempdir().unwrap();
+        let root = scratch.path().canonicalize().unwrap();
+        lay_out(&root, &line);
+        let start = root.join(text(&line, "cwd"));
+        let found = location::discover(&start).unwrap_or_else(|_| {
+            location::home(&start).join(location::DIRECTORY).join(location::FILE)
+        });
+        let other = OTHER_PLACES.iter().find(|(of, _)| *of == number);
+        let expected = match other {
+            Some((_, place)) => (*place).to_owned(),
+            None => of_mk(text(&line, "out")),
+        };
+        assert_eq!(found, root.join(expected), "{line:?}");
+    }
+}
+
+fn of_mk(path: &str) -> String {
+    path.replace(".memkernel/memkernel.db", ".mk/mk.db").replace(".memkernel", ".mk")
+}
+
+fn lay_out(root: &Path, line: &Object) {
+    let paths = |name: &str| {
+        let paths = line.get(name).and_then(Value::as_array).unwrap().iter();
+        paths.map(|path| root.join(of_mk(path.as_str().unwrap()))).collect::<Vec<_>>()
+    };
+    for directory in paths("dirs") {
+        fs::create_dir_all(&directory).unwrap();
+        if directory.ends_with(".git") {
+            // The peer looks no closer; for mk this is what makes a repository.
+            fs::write(directory.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        }
+    }
+    for file in paths("files") {
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, "").unwrap();
+    }
+}
