@@ -447,9 +447,7 @@ fn a_retracted_record_leaves_the_state_and_stays_known() {
         [#1 seq=1 ann AGENT_TASK_INIT] {"constraints":["no new crates","keep the API"],"directive":"make login work"}
         [#2 seq=2 ann ARCHITECTURAL_DECISION] db.engine = sqlite | rationale: one file
             nothing to run
-        [#3 seq=3 bob TOOL_EXECUTION_LOG] $  (exit 0)
-            
-            facts: {"ready":true,"tests":12}
+        [#3 seq=3 bob TOOL_EXECUTION_LOG] facts: {"ready":true,"tests":12}
         [#4 seq=4 bob TOOL_EXECUTION_LOG] $ cargo test (exit 101)
             one
             two
@@ -485,9 +483,7 @@ fn context_is_what_holds_then_what_happened() {
         [#1 seq=1 ann AGENT_TASK_INIT] {"constraints":["no new crates","keep the API"],"directive":"make login work"}
         [#2 seq=2 ann ARCHITECTURAL_DECISION] db.engine = sqlite | rationale: one file
             nothing to run
-        [#3 seq=3 bob TOOL_EXECUTION_LOG] $  (exit 0)
-            
-            facts: {"ready":true,"tests":12}
+        [#3 seq=3 bob TOOL_EXECUTION_LOG] facts: {"ready":true,"tests":12}
         [#4 seq=4 bob TOOL_EXECUTION_LOG] $ cargo test (exit 101)
             one
             two
