@@ -4,6 +4,8 @@
 //! else the machine does meets both. Peers: git, and with `MK_PEER=VENV` the MemKernel of that Python
 //! environment. `benches/run.sh` runs this with what it needs.
 
+#![expect(clippy::disallowed_methods, reason = "a bench measures time")]
+
 mod support;
 
 use std::fs::{self, File};

@@ -26,7 +26,9 @@ pub struct Verify {
 pub fn run(args: &Verify, ctx: &mut Context) -> Result<Answer, Failure> {
     let anchors = args.anchor.as_deref().map_or(Ok(Vec::new()), read_anchors)?;
     let mut store = ctx.open_to_read()?;
-    let progress = Progress { begun: Instant::now(), on: io::stderr().is_terminal() };
+    #[expect(clippy::disallowed_methods, reason = "progress is shown when a wait gets long")]
+    let begun = Instant::now();
+    let progress = Progress { begun, on: io::stderr().is_terminal() };
     let report = verify::verify(&mut store, &anchors, &|done, all| progress.show(done, all));
     progress.clear();
     let report = report?;

@@ -390,10 +390,7 @@ fn event_row(row: &Row<'_>) -> Result<EventRow, Misfit> {
         log: Hash(column(row, 9, id, "log")?),
         content,
     };
-    let link = match column::<Option<i64>>(row, 21, id, "link")? {
-        Some(_) => Some(link_row(row, id)),
-        None => None,
-    };
+    let link = column::<Option<i64>>(row, 21, id, "link")?.map(|_| link_row(row, id));
     Ok(EventRow { event, remains, link })
 }
 
