@@ -98,17 +98,24 @@ fn copy(size: u64, name: &str) -> std::path::PathBuf {
 }
 
 fn main() {
+    // `cargo bench --bench commands -- batch` runs one part.
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
     println!(
         "{:<22} {:>9} {:>13} {:>13} {:>7}  {:<18} compared with",
         "path", "events", "mk", "other", "ratio", "bar"
     );
-    version();
-    for size in SIZES {
-        append(size);
+    let parts: [(&str, fn()); 5] = [
+        ("version", version),
+        ("append", || SIZES.into_iter().for_each(append)),
+        ("reads", reads),
+        ("batch", batch),
+        ("verify", verify),
+    ];
+    for (name, part) in parts {
+        if wanted.is_empty() || wanted.iter().any(|wanted| wanted == name) {
+            part();
+        }
     }
-    reads();
-    batch();
-    verify();
 }
 
 fn version() {
