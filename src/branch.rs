@@ -9,7 +9,7 @@ use crate::code::{Code, Coded};
 use crate::event::{Event, EventType, Retractable};
 use crate::id::{AgentId, BranchName, EventId, Hash, IdError, LineageId, shown};
 use crate::lineage::{self, Link};
-use crate::log::{Appended, Entry, Log, LogError, Outside};
+use crate::log::{Appended, Draft, Log, LogError, Outside};
 use crate::revision::{Revision, RevisionError};
 use crate::store::{Branch, ForkPoint, ReadTxn, StoreError};
 use crate::workspace;
@@ -149,6 +149,12 @@ pub struct Act<'a> {
     pub metadata: Object,
 }
 
+impl Act<'_> {
+    fn draft(self, kind: EventType, payload: Object) -> Draft {
+        Draft { kind, agent: self.agent.clone(), payload, metadata: self.metadata }
+    }
+}
+
 /// Starts the branch `name` at an event of the lineage of `from`, reverted or not; at its head if
 /// `at` is none. No event is copied.
 ///
@@ -200,18 +206,8 @@ pub fn fork(
         ("reason", act.reason.into()),
     ]);
     let reported = fork_members(&payload, branch.head);
-    let (event, _) = log.write(
-        &branch,
-        Entry {
-            kind: EventType::Forked,
-            agent: act.agent,
-            payload,
-            metadata: act.metadata,
-            live_parent: None,
-            reported: Some(reported),
-        },
-        outside,
-    )?;
+    let draft = act.draft(EventType::Forked, payload);
+    let event = log.write(&branch, draft, None, Some(&reported), outside)?;
     Ok(Forked {
         branch_id: name.clone(),
         parent_branch_id: from.clone(),
@@ -307,18 +303,8 @@ fn roll_back_to(
         ("reason", act.reason.into()),
     ]);
     let reported = rollback_members(&payload, target.0, count, &reverted);
-    let (appended, _) = log.write(
-        branch,
-        Entry {
-            kind: EventType::RolledBack,
-            agent: act.agent,
-            payload,
-            metadata: act.metadata,
-            live_parent: Some(target.0),
-            reported: Some(reported),
-        },
-        outside,
-    )?;
+    let draft = act.draft(EventType::RolledBack, payload);
+    let appended = log.write(branch, draft, Some(target.0), Some(&reported), outside)?;
     Ok(RolledBack {
         branch_id: branch.name.clone(),
         target_event_id: target.0,
@@ -405,15 +391,8 @@ pub fn retract(
         ("retracted_sequence", source.sequence.into()),
         ("reason", act.reason.into()),
     ]);
-    let entry = Entry {
-        kind: EventType::Retracted,
-        agent: act.agent,
-        payload,
-        metadata: act.metadata,
-        live_parent: None,
-        reported: None,
-    };
-    let (event, _) = log.write(&branch, entry, outside)?;
+    let draft = act.draft(EventType::Retracted, payload);
+    let event = log.write(&branch, draft, None, None, outside)?;
     Ok(Retracted {
         branch_id: name.clone(),
         kind: what.as_str().to_owned(),

@@ -10,15 +10,16 @@ use std::thread;
 use mk::canon::{Object, Value};
 use mk::code::Code;
 use mk::event::EventType;
-use mk::id::{AgentId, BranchName, EventId, Hash};
-use mk::log::{Appended, Draft, Log, Outside};
+use mk::id::{BranchName, EventId, Hash};
+use mk::log::{Appended, Draft, Log, Prepared, Rules};
 use mk::operation::{self, Request};
 use mk::store::{Engine, ReadTxn, Sqlite, WriteTxn};
+use mk::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::Append;
 use crate::Answer;
-use crate::cli::{Actor, Context, Failure, warn_of_secrets};
+use crate::cli::{Actor, Chance, Context, Failure, warn_of_secrets};
 
 /// Longest line, in bytes: content of the allowed size fits with every character escaped.
 const LINE_MAX: usize = 4 << 20;
@@ -36,11 +37,19 @@ const CHUNK: usize = 256;
 struct Line {
     number: u64,
     bytes: usize,
+    branch: BranchName,
+    event: Prepared,
+    /// What makes it the same as another, if that will be asked.
+    request: Option<Value>,
+}
+
+/// What a line is read with: what it need not say, and the rules of the store.
+struct Reader {
     kind: EventType,
-    branch: Option<BranchName>,
-    agent: Option<AgentId>,
-    payload: Object,
-    metadata: Object,
+    actor: Actor,
+    rules: Rules,
+    chance: Chance,
+    under_op_id: bool,
 }
 
 type Chunk = Result<Vec<Line>, Failure>;
@@ -48,15 +57,20 @@ type Chunk = Result<Vec<Line>, Failure>;
 pub fn run(args: &Append, ctx: &mut Context) -> Result<Answer, Failure> {
     let (mut store, actor) = ctx.open_to_write()?;
     let (sender, receiver) = sync_channel(64);
-    let kind = args.kind;
+    let reader = Reader {
+        kind: args.kind,
+        actor,
+        rules: store.read(|txn| Rules::read(txn))?,
+        chance: Chance::new(),
+        under_op_id: args.write.op_id.is_some(),
+    };
+    let input = BufReader::with_capacity(1 << 17, io::stdin());
     // Not joined: on a failure the process ends with the thread, whatever its input does.
-    thread::spawn(move || {
-        read_lines(BufReader::with_capacity(1 << 17, io::stdin()), kind, &sender)
-    });
+    thread::spawn(move || reader.send_lines(input, &sender));
     if args.each {
-        each(args, ctx, &mut store, &actor, &receiver)?;
+        each(args, ctx, &mut store, &receiver)?;
     } else {
-        batch(args, ctx, &mut store, &actor, &receiver)?;
+        batch(args, ctx, &mut store, &receiver)?;
     }
     Ok(Answer::Yes)
 }
@@ -65,14 +79,11 @@ fn each(
     args: &Append,
     ctx: &mut Context,
     store: &mut Sqlite,
-    actor: &Actor,
     lines: &Receiver<Chunk>,
 ) -> Result<(), Failure> {
     while let Ok(chunk) = lines.recv() {
         for line in chunk? {
-            let appended = ctx.outside(|outside| {
-                store.write(|txn| append(&mut Log::open(txn)?, actor, line, outside))
-            })?;
+            let appended = store.write(|txn| append(&mut Log::open(txn)?, line, ctx.now()))?;
             warn_of_secrets(&appended);
             if !args.quiet {
                 print(ctx, &Row::from(&appended))?;
@@ -94,7 +105,6 @@ fn batch(
     args: &Append,
     ctx: &mut Context,
     store: &mut Sqlite,
-    actor: &Actor,
     lines: &Receiver<Chunk>,
 ) -> Result<(), Failure> {
     let mut held = Vec::new();
@@ -115,22 +125,24 @@ fn batch(
         let message = format!("a batch with an op id has more than {OPERATION_MAX} bytes");
         return Err(Failure::new(Code::TOO_LARGE, message));
     }
-    let rows = ctx.outside(|outside| {
-        store.write(|txn| {
-            let Some(id) = &args.write.op_id else {
-                let held = held.into_iter().map(Ok);
-                return append_all(txn, actor, held.chain(lines.iter()), outside);
-            };
-            let digest = digest(txn, actor, &held)?;
-            if let Some(done) = operation::applied::<Done>(txn, id, digest)? {
-                return already(txn, done);
-            }
-            let rows = append_all(txn, actor, held.into_iter().map(Ok), outside)?;
-            let first = rows.first().map_or(EventId(0), |row| row.event_id);
-            let done = Done { first_event_id: first, count: rows.len() as u64 };
-            operation::remember(txn, id, digest, &done)?;
-            Ok(rows)
-        })
+    let rows = store.write(|txn| {
+        let Some(id) = &args.write.op_id else {
+            let held = held.into_iter().map(Ok);
+            return append_all(txn, ctx, held.chain(lines.iter()));
+        };
+        let mut request = Request::new(txn)?;
+        held.iter().flatten().filter_map(|line| line.request.as_ref()).for_each(|line| {
+            request.add(line);
+        });
+        let digest = request.digest();
+        if let Some(done) = operation::applied::<Done>(txn, id, digest)? {
+            return already(txn, done);
+        }
+        let rows = append_all(txn, ctx, held.into_iter().map(Ok))?;
+        let first = rows.first().map_or(EventId(0), |row| row.event_id);
+        let done = Done { first_event_id: first, count: rows.len() as u64 };
+        operation::remember(txn, id, digest, &done)?;
+        Ok(rows)
     })?;
     if !args.quiet {
         rows.iter().try_for_each(|row| print(ctx, row))?;
@@ -140,15 +152,14 @@ fn batch(
 
 fn append_all(
     txn: &mut dyn WriteTxn,
-    actor: &Actor,
+    ctx: &Context,
     chunks: impl Iterator<Item = Chunk>,
-    outside: &mut Outside<'_>,
 ) -> Result<Vec<Row>, Failure> {
     let mut log = Log::open(txn)?;
     let mut rows = Vec::new();
     for chunk in chunks {
         for line in chunk? {
-            let appended = append(&mut log, actor, line, outside)?;
+            let appended = append(&mut log, line, ctx.now())?;
             warn_of_secrets(&appended);
             rows.push(Row::from(&appended));
         }
@@ -156,36 +167,9 @@ fn append_all(
     Ok(rows)
 }
 
-fn append(
-    log: &mut Log<'_>,
-    actor: &Actor,
-    line: Line,
-    outside: &mut Outside<'_>,
-) -> Result<Appended, Failure> {
-    let branch = line.branch.unwrap_or_else(|| actor.branch.clone());
-    let draft = Draft {
-        kind: line.kind,
-        agent: line.agent.unwrap_or_else(|| actor.agent.clone()),
-        payload: line.payload,
-        metadata: actor.stamped(line.metadata),
-    };
-    log.append(&branch, draft, None, outside)
+fn append(log: &mut Log<'_>, line: Line, now: Timestamp) -> Result<Appended, Failure> {
+    log.append_prepared(&line.branch, line.event, None, now)
         .map_err(|error| Failure::from(error).at(&format!("line {}", line.number)))
-}
-
-fn digest(txn: &dyn ReadTxn, actor: &Actor, chunks: &[Vec<Line>]) -> Result<Hash, Failure> {
-    let mut request = Request::new(txn)?;
-    for line in chunks.iter().flatten() {
-        let name = |given: Option<&str>, default: &str| Value::from(given.unwrap_or(default));
-        request.add(&crate::cli::request([
-            ("branch", name(line.branch.as_ref().map(BranchName::as_str), actor.branch.as_str())),
-            ("agent", name(line.agent.as_ref().map(AgentId::as_str), actor.agent.as_str())),
-            ("type", line.kind.as_str().into()),
-            ("payload", line.payload.clone().into()),
-            ("metadata", line.metadata.clone().into()),
-        ]));
-    }
-    Ok(request.digest())
 }
 
 fn already(txn: &dyn ReadTxn, done: Done) -> Result<Vec<Row>, Failure> {
@@ -223,46 +207,91 @@ fn print(ctx: &mut Context, row: &Row) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Sends the lines of `input` in chunks until it ends, a line is no event, or nobody listens.
-fn read_lines(mut input: BufReader<impl Read>, kind: EventType, sender: &SyncSender<Chunk>) {
-    let mut chunk = Vec::new();
-    let mut number = 0;
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        let failed = match next_line(&mut input, &mut line) {
-            Ok(false) => break,
-            Ok(true) => {
-                number += 1;
+impl Reader {
+    /// Sends the lines of `input` in chunks until it ends, a line is no event, or nobody listens.
+    fn send_lines(mut self, mut input: BufReader<impl Read>, sender: &SyncSender<Chunk>) {
+        let mut chunk = Vec::new();
+        let mut number = 0;
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            number += 1;
+            let read = next_line(&mut input, &mut line).and_then(|any| match any {
                 // A line that is blank separates, as in files put together by hand.
-                if line.iter().all(u8::is_ascii_whitespace) {
-                    continue;
+                true if line.iter().all(u8::is_ascii_whitespace) => Ok((true, None)),
+                true => self.parse(&line, number).map(|event| (true, Some(event))),
+                false => Ok((false, None)),
+            });
+            let more = match read {
+                Ok((more, event)) => {
+                    chunk.extend(event);
+                    more
                 }
-                match parse(&line, number, kind) {
-                    Ok(event) => {
-                        chunk.push(event);
-                        None
-                    }
-                    Err(failure) => Some(failure.at(&format!("line {number}"))),
+                Err(failure) => {
+                    let _ = sender.send(Ok(std::mem::take(&mut chunk)));
+                    let _ = sender.send(Err(failure.at(&format!("line {number}"))));
+                    return;
                 }
+            };
+            // When the next line may have to be waited for, what is there goes off.
+            let goes_on = more && input.buffer().contains(&b'\n') && chunk.len() < CHUNK;
+            let sent = goes_on || sender.send(Ok(std::mem::take(&mut chunk))).is_ok();
+            if !more || !sent {
+                return;
             }
-            Err(failure) => {
-                number += 1;
-                Some(failure.at(&format!("line {number}")))
-            }
-        };
-        if let Some(failure) = failed {
-            let _ = sender.send(Ok(std::mem::take(&mut chunk)));
-            let _ = sender.send(Err(failure));
-            return;
-        }
-        // When the next line may have to be waited for, what is there goes off.
-        let pending = input.buffer().contains(&b'\n') && chunk.len() < CHUNK;
-        if !pending && sender.send(Ok(std::mem::take(&mut chunk))).is_err() {
-            return;
         }
     }
-    let _ = sender.send(Ok(chunk));
+
+    fn parse(&mut self, bytes: &[u8], number: u64) -> Result<Line, Failure> {
+        let members = mk::event::read_object("the event", bytes)
+            .map_err(|error| crate::cli::content_failure(&error))?;
+        let mut branch = self.actor.branch.clone();
+        let mut draft = Draft {
+            kind: self.kind,
+            agent: self.actor.agent.clone(),
+            payload: Object::new(),
+            metadata: Object::new(),
+        };
+        for (name, value) in members {
+            match (name.as_str(), value) {
+                ("payload", Value::Object(payload)) => draft.payload = payload,
+                ("metadata", Value::Object(metadata)) => draft.metadata = metadata,
+                ("payload" | "metadata", other) => {
+                    return Err(Failure::usage(format!(
+                        "{name} is {}, not an object",
+                        other.kind()
+                    )));
+                }
+                ("event_type", Value::String(text)) => draft.kind = parsed(&text)?,
+                ("branch_id", Value::String(text)) => branch = parsed(&text)?,
+                ("agent_id", Value::String(text)) => draft.agent = parsed(&text)?,
+                ("event_type" | "branch_id" | "agent_id", other) => {
+                    return Err(Failure::usage(format!(
+                        "{name} is {}, not a string",
+                        other.kind()
+                    )));
+                }
+                _ => {
+                    let message = format!("unknown member '{}'", mk::id::shown(&name));
+                    return Err(Failure::new(Code::UNKNOWN_MEMBER, message).hint(
+                        "the members are event_type, payload, metadata, branch_id and agent_id",
+                    ));
+                }
+            }
+        }
+        let request = self.under_op_id.then(|| {
+            crate::cli::request([
+                ("branch", branch.as_str().into()),
+                ("agent", draft.agent.as_str().into()),
+                ("type", draft.kind.as_str().into()),
+                ("payload", draft.payload.clone().into()),
+                ("metadata", draft.metadata.clone().into()),
+            ])
+        });
+        draft.metadata = self.actor.stamped(draft.metadata);
+        let event = Prepared::new(draft, self.rules, self.chance.draw())?;
+        Ok(Line { number, bytes: bytes.len(), branch, event, request })
+    }
 }
 
 /// Reads up to a line break into `line`; answers whether there was anything.
@@ -287,42 +316,6 @@ fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> Result<bool, Failu
             return Ok(true);
         }
     }
-}
-
-fn parse(bytes: &[u8], number: u64, kind: EventType) -> Result<Line, Failure> {
-    let members = mk::event::read_object("the event", bytes)
-        .map_err(|error| crate::cli::content_failure(&error))?;
-    let mut line = Line {
-        number,
-        bytes: bytes.len(),
-        kind,
-        branch: None,
-        agent: None,
-        payload: Object::new(),
-        metadata: Object::new(),
-    };
-    for (name, value) in members {
-        match (name.as_str(), value) {
-            ("payload", Value::Object(payload)) => line.payload = payload,
-            ("metadata", Value::Object(metadata)) => line.metadata = metadata,
-            ("payload" | "metadata", other) => {
-                return Err(Failure::usage(format!("{name} is {}, not an object", other.kind())));
-            }
-            ("event_type", Value::String(text)) => line.kind = parsed(&text)?,
-            ("branch_id", Value::String(text)) => line.branch = Some(parsed(&text)?),
-            ("agent_id", Value::String(text)) => line.agent = Some(parsed(&text)?),
-            ("event_type" | "branch_id" | "agent_id", other) => {
-                return Err(Failure::usage(format!("{name} is {}, not a string", other.kind())));
-            }
-            _ => {
-                let message = format!("unknown member '{}'", mk::id::shown(&name));
-                return Err(Failure::new(Code::UNKNOWN_MEMBER, message).hint(
-                    "the members are event_type, payload, metadata, branch_id and agent_id",
-                ));
-            }
-        }
-    }
-    Ok(line)
 }
 
 fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(text: &str) -> Result<T, Failure> {

@@ -8,7 +8,7 @@ mod report;
 mod walk;
 mod write;
 
-pub use context::{Actor, Context, Global};
+pub use context::{Actor, Chance, Context, Global};
 pub use external::{external, nearest_commands};
 pub use failure::{Failure, usage_failure};
 pub use output::{Text, pager_colour};

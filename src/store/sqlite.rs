@@ -25,6 +25,13 @@ use crate::time::Timestamp;
 /// the store alone reads the whole WAL first, so a short command is only as fast as the WAL is small.
 const WAL_PAGES: u32 = 256;
 
+/// What is left of a WAL that a large transaction made longer, once its pages are copied.
+const WAL_BYTES: u32 = 4 << 20;
+
+/// Most memory for pages of a store that is written to, taken only as far as it is used. Hashes go to
+/// random places of their index, so a long batch needs more of it at hand than the engine's 2 MiB.
+const CACHE_KIB: i32 = 32_768;
+
 /// A store in a SQLite file.
 pub struct Sqlite {
     connection: Connection,
@@ -190,6 +197,8 @@ impl Sqlite {
             .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
             .map_err(failed)?;
         connection.pragma_update(None, "wal_autocheckpoint", WAL_PAGES).map_err(failed)?;
+        connection.pragma_update(None, "journal_size_limit", WAL_BYTES).map_err(failed)?;
+        connection.pragma_update(None, "cache_size", -CACHE_KIB).map_err(failed)?;
         let store = Self { connection, path: path.to_owned(), lock_timeout };
         let version = store
             .connection

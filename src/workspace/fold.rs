@@ -2,7 +2,7 @@
 //!
 //! Rule: docs/spec/kernel.md, section 8.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use sha2::{Digest, Sha256};
 
@@ -124,7 +124,7 @@ pub struct State {
     /// By command.
     pub digest: BTreeMap<String, Run>,
     /// Oldest first.
-    pub deprecated: Vec<Deprecated>,
+    pub deprecated: VecDeque<Deprecated>,
     /// Oldest first.
     pub insights: Vec<String>,
 }
@@ -253,7 +253,7 @@ impl State {
     }
 
     fn deprecate(&mut self, kind: &str, key: &str, old: Value, new: Value, event: &Event) {
-        self.deprecated.push(Deprecated {
+        self.deprecated.push_back(Deprecated {
             kind: kind.to_owned(),
             key: key.to_owned(),
             value: old,
@@ -262,7 +262,7 @@ impl State {
             agent: event.agent.as_str().to_owned(),
         });
         if self.deprecated.len() > DEPRECATED_MAX {
-            self.deprecated.remove(0);
+            self.deprecated.pop_front();
         }
     }
 

@@ -15,26 +15,24 @@ const OUTPUT_MAX: usize = 4_000;
 #[must_use]
 pub fn block(event: &Event, payload: Option<&Object>) -> String {
     let mut out = header(event);
-    let Some(payload) = payload else {
-        out.push_str("[erased]");
-        return out;
-    };
-    match event.kind {
-        EventType::ToolLog => tool_log(&mut out, payload),
-        EventType::Decision => {
-            if let Payload::Decision { key, value, rationale } = Payload::read(event.kind, payload)
-            {
-                out.push_str(&format!("{key} = {value} | rationale: {rationale}"));
-            }
-        }
-        EventType::Note => {
-            if let Payload::Note { note } = Payload::read(event.kind, payload) {
-                out.push_str(&note);
-            }
-        }
-        _ => out.push_str(&payload.canonical()),
+    match payload {
+        Some(payload) => out.push_str(&body(event.kind, payload)),
+        None => out.push_str("[erased]"),
     }
     out
+}
+
+/// What a block says after its header.
+#[must_use]
+pub fn body(kind: EventType, payload: &Object) -> String {
+    match Payload::read(kind, payload) {
+        Payload::ToolLog { command, output, .. } => tool_log(payload, &command, &output),
+        Payload::Decision { key, value, rationale } => {
+            format!("{key} = {value} | rationale: {rationale}")
+        }
+        Payload::Note { note } => note,
+        _ => payload.canonical(),
+    }
 }
 
 /// The block of a snapshot of `state`, which is that after the live event `covers`.
@@ -47,24 +45,25 @@ pub fn snapshot_block(event: &Event, covers: i64, state: &State) -> String {
     out
 }
 
-fn header(event: &Event) -> String {
+/// What a block starts with.
+#[must_use]
+pub fn header(event: &Event) -> String {
     format!("[#{} seq={} {} {}] ", event.id, event.sequence, event.agent, event.kind)
 }
 
-fn tool_log(out: &mut String, payload: &Object) {
-    let member = |name: &str| payload.get(name).map_or(String::new(), |value| value.text().into());
+fn tool_log(payload: &Object, command: &str, output: &str) -> String {
     let exit_code = payload.get("exit_code").map_or("0".to_owned(), Value::canonical);
-    let output = member("output");
-    out.push_str(&format!("$ {} (exit {exit_code})\n", member("command")));
-    let kept = text::tail_chars(&output, OUTPUT_MAX);
+    let mut out = format!("$ {command} (exit {exit_code})\n");
+    let kept = text::tail_chars(output, OUTPUT_MAX);
     if kept.len() < output.len() {
         out.push_str("...[truncated]\n");
     }
     out.push_str(kept);
     if let Some(facts) = payload.get("facts").filter(|facts| !facts.is_falsy()) {
         out.push_str("\nfacts: ");
-        facts.write_canonical(out);
+        facts.write_canonical(&mut out);
     }
+    out
 }
 
 /// The parts of a state, in the order they are printed in.

@@ -1,21 +1,21 @@
 //! The one write path: every event of every system is appended here.
 
+mod prepared;
+
 use std::collections::HashMap;
 
 use crate::branch;
-use crate::canon::{Object, Value};
+use crate::canon::Object;
 use crate::code::{Code, Coded};
-use crate::event::{
-    self, Content, ContentError, Event, EventType, EventTypeError, Payload, Salt, chain_log,
-};
-use crate::id::{AgentId, BranchName, EventId, Hash, IdError, LineageId, shown};
+use crate::event::{self, ContentError, Event, EventType, EventTypeError, Salt, chain_log};
+use crate::id::{AgentId, BranchName, EventId, Hash, IdError, LineageId};
 use crate::lineage::{self, Author, Link};
 use crate::revision::{Revision, RevisionError};
-use crate::secret;
 use crate::store::{Branch, ReadTxn, StoreError, WriteTxn};
 use crate::time::Timestamp;
-use crate::tokens::Tokenizer;
 use crate::workspace::{self, render, snapshot};
+
+pub use prepared::{Prepared, Rules, SecretPolicy};
 
 /// What comes from outside and cannot be replayed: the time, and randomness.
 pub struct Outside<'a> {
@@ -119,22 +119,12 @@ impl Coded for LogError {
     }
 }
 
-/// What is done about secrets in what callers supply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SecretPolicy {
-    /// They are replaced by a visible placeholder before hashing.
-    Redact,
-    /// The write is refused.
-    Refuse,
-    Off,
-}
-
 /// Appends to branches inside one write transaction, and remembers their heads between appends.
 pub struct Log<'t> {
     txn: &'t mut dyn WriteTxn,
-    tokenizer: Tokenizer,
-    secrets: SecretPolicy,
+    rules: Rules,
     last: (EventId, Hash),
+    branches: HashMap<BranchName, Branch>,
     tips: HashMap<LineageId, Tip>,
     /// Links that are likely to be asked for again: those of heads and of their jumps.
     links: HashMap<EventId, Link>,
@@ -156,34 +146,17 @@ struct Tip {
 /// Links kept in memory before they are dropped and read anew.
 const LINKS_MAX: usize = 65_536;
 
-/// How a new event joins the timeline, and what it says.
-pub(crate) struct Entry<'a> {
-    pub kind: EventType,
-    pub agent: &'a AgentId,
-    pub payload: Object,
-    pub metadata: Object,
-    /// Its predecessor on the live timeline, if that is not the head of the branch.
-    pub live_parent: Option<EventId>,
-    /// What reports show instead of the payload, if that differs.
-    pub reported: Option<Object>,
-}
-
 impl<'t> Log<'t> {
     /// # Errors
     /// Those of the store.
     pub fn open(txn: &'t mut dyn WriteTxn) -> Result<Self, StoreError> {
-        let tokenizer = txn.identity()?.tokenizer;
-        let secrets = match txn.setting("core.secrets")?.as_deref() {
-            Some("refuse") => SecretPolicy::Refuse,
-            Some("off") => SecretPolicy::Off,
-            _ => SecretPolicy::Redact,
-        };
+        let rules = Rules::read(txn)?;
         let last = txn.log_head()?.unwrap_or((EventId(0), Hash::ZERO));
         Ok(Self {
             txn,
-            tokenizer,
-            secrets,
+            rules,
             last,
+            branches: HashMap::new(),
             tips: HashMap::new(),
             links: HashMap::new(),
             checkpoints: workspace::Checkpoints::default(),
@@ -204,11 +177,7 @@ impl<'t> Log<'t> {
     /// Appends what a caller drafted to the branch `name`.
     ///
     /// # Errors
-    /// In this order: a type that only `mk` writes; a branch of `mk`'s own or none; a head that is
-    /// not the expected one; a snapshot that is not the fold of what it covers; a secret, under that
-    /// policy; content that is too large.
-    ///
-    /// Rule: docs/spec/kernel.md, section 3.
+    /// Those of [`Prepared::new`] and [`Log::append_prepared`].
     pub fn append(
         &mut self,
         name: &BranchName,
@@ -216,8 +185,26 @@ impl<'t> Log<'t> {
         expect: Option<&Expect>,
         outside: &mut Outside<'_>,
     ) -> Result<Appended, LogError> {
-        if !draft.kind.is_open() {
-            return Err(LogError::ReservedType(draft.kind));
+        let prepared = Prepared::new(draft, self.rules, (outside.salt)())?;
+        self.append_prepared(name, prepared, expect, (outside.now)())
+    }
+
+    /// Appends what a caller drafted and prepared to the branch `name`.
+    ///
+    /// # Errors
+    /// In this order: a type that only `mk` writes; a branch of `mk`'s own or none; a head that is
+    /// not the expected one; a snapshot that is not the fold of what it covers.
+    ///
+    /// Rule: docs/spec/kernel.md, section 3.
+    pub fn append_prepared(
+        &mut self,
+        name: &BranchName,
+        prepared: Prepared,
+        expect: Option<&Expect>,
+        now: Timestamp,
+    ) -> Result<Appended, LogError> {
+        if !prepared.kind.is_open() {
+            return Err(LogError::ReservedType(prepared.kind));
         }
         if name.is_reserved() {
             return Err(LogError::ReservedBranch(name.clone()));
@@ -233,44 +220,55 @@ impl<'t> Log<'t> {
                 return Err(LogError::StaleHead { branch, expected, actual });
             }
         }
-        let Draft { kind, agent, payload, metadata } = draft;
-        if kind == EventType::Snapshot {
+        if prepared.kind == EventType::Snapshot {
+            let payload = event::read_object("payload", prepared.content.payload.as_bytes())?;
             snapshot::check(self.txn, &branch, &payload)
                 .map_err(|why| LogError::InvalidSnapshot { why: why.to_string() })?;
         }
-        let entry =
-            Entry { kind, agent: &agent, payload, metadata, live_parent: None, reported: None };
-        Ok(self.write(&branch, entry, outside)?.0)
+        self.put(&branch, prepared, None, now)
+    }
+
+    /// Appends an event of any type, which takes the place after `live_parent` on the live timeline
+    /// if that is given. `reported` is what its block shows instead of the payload.
+    pub(crate) fn write(
+        &mut self,
+        branch: &Branch,
+        draft: Draft,
+        live_parent: Option<EventId>,
+        reported: Option<&Object>,
+        outside: &mut Outside<'_>,
+    ) -> Result<Appended, LogError> {
+        let prepared = Prepared::shown_as(draft, reported, self.rules, (outside.salt)())?;
+        self.put(branch, prepared, live_parent, (outside.now)())
     }
 
     /// The branch of that name with the head it has now.
     ///
     /// # Errors
     /// If there is none.
-    pub(crate) fn branch(&self, name: &BranchName) -> Result<Branch, LogError> {
-        let mut branch = crate::revision::branch(self.txn, name.as_str())?;
+    pub(crate) fn branch(&mut self, name: &BranchName) -> Result<Branch, LogError> {
+        let mut branch = match self.branches.get(name) {
+            Some(branch) => branch.clone(),
+            None => crate::revision::branch(self.txn, name.as_str())?,
+        };
         if let Some(tip) = self.tips.get(&branch.id) {
             (branch.head, branch.head_sequence) = (Some(tip.id), tip.sequence);
+        }
+        if !self.branches.contains_key(name) {
+            self.branches.insert(name.clone(), branch.clone());
         }
         Ok(branch)
     }
 
-    /// Appends `entry` to `branch`, whatever its type.
-    pub(crate) fn write(
+    fn put(
         &mut self,
         branch: &Branch,
-        mut entry: Entry<'_>,
-        outside: &mut Outside<'_>,
-    ) -> Result<(Appended, Event), LogError> {
-        let redacted = self.take_secrets(&mut entry)?;
-        let content = Content {
-            salt: (outside.salt)(),
-            payload: event::canonical_content("payload", &entry.payload)?,
-            metadata: event::canonical_content("metadata", &entry.metadata)?,
-        };
-        let bytes = content.payload.len();
+        prepared: Prepared,
+        live_parent: Option<EventId>,
+        now: Timestamp,
+    ) -> Result<Appended, LogError> {
+        let bytes = prepared.content.payload.len();
         let tip = self.tip(branch)?;
-        let now = (outside.now)();
         let mut event = Event {
             id: EventId(self.last.0.0 + 1),
             lineage: branch.id,
@@ -278,27 +276,24 @@ impl<'t> Log<'t> {
             sequence: tip.as_ref().map_or(0, |tip| tip.sequence) + 1,
             // A clock that was set back must not make time run backwards along a lineage.
             timestamp: tip.as_ref().map_or(now, |tip| now.max(tip.timestamp)),
-            agent: entry.agent.clone(),
+            agent: prepared.agent,
             parent: tip.as_ref().map(|tip| tip.id),
-            kind: entry.kind,
-            body: content.digest(),
+            kind: prepared.kind,
+            body: prepared.body,
             hash: Hash::ZERO,
             log: Hash::ZERO,
-            content: Some(content),
+            content: Some(prepared.content),
         };
         event.hash = event.expected_hash(&tip.as_ref().map_or(Hash::ZERO, |tip| tip.hash));
         event.log = chain_log(&self.last.1, &event.hash);
-        let live = match entry.live_parent {
+        let live = match live_parent {
             Some(id) if Some(id) != event.parent => Some(self.read_tip(id)?),
             _ => tip,
         };
         let is_snapshot = event.kind == EventType::Snapshot;
         let tokens = match is_snapshot {
             true => 0,
-            false => {
-                let shown = entry.reported.as_ref().unwrap_or(&entry.payload);
-                self.tokenizer.count(&render::block(&event, Some(shown)))
-            }
+            false => self.rules.tokenizer.count(&render::header(&event)) + prepared.tokens,
         };
         let link = self.link_after(&event, live.as_ref(), tokens)?;
         self.txn.insert_event(&event, &link)?;
@@ -321,10 +316,9 @@ impl<'t> Log<'t> {
             },
         );
         if !branch.name.is_reserved() {
-            let payload = Payload::read(event.kind, &entry.payload);
-            self.checkpoints.appended(self.txn, &event, payload, bytes)?;
+            self.checkpoints.appended(self.txn, &event, prepared.payload, bytes)?;
         }
-        let appended = Appended {
+        Ok(Appended {
             event_id: event.id,
             hash: event.hash,
             sequence: event.sequence,
@@ -333,9 +327,8 @@ impl<'t> Log<'t> {
             agent_id: event.agent.clone(),
             parent_event_id: event.parent,
             event_type: event.kind,
-            redacted,
-        };
-        Ok((appended, event))
+            redacted: prepared.redacted,
+        })
     }
 
     fn link_after(
@@ -393,66 +386,4 @@ impl<'t> Log<'t> {
         }
         self.links.insert(id, link);
     }
-
-    /// Takes secrets out of `entry`, or refuses it, as the policy of the store says.
-    ///
-    /// In a value a secret can be replaced; in a name it cannot, since that would make two of one.
-    fn take_secrets(&self, entry: &mut Entry<'_>) -> Result<Vec<String>, LogError> {
-        if self.secrets == SecretPolicy::Off || entry.kind == EventType::Snapshot {
-            return Ok(Vec::new());
-        }
-        let mut rules: Vec<&'static str> = Vec::new();
-        let policy = self.secrets;
-        for (what, object) in [("payload", &mut entry.payload), ("metadata", &mut entry.metadata)] {
-            for (name, value) in object.iter_mut() {
-                let place = format!("{what}.{}", shown(name));
-                let is_name = matches!(name, "decision_key" | "resource" | "key");
-                secret_in(name, value, &place, is_name, policy, &mut rules)?;
-            }
-        }
-        rules.sort_unstable();
-        rules.dedup();
-        if !rules.is_empty() {
-            let names = rules.iter().map(|rule| Value::from(*rule)).collect();
-            entry.metadata.insert("redacted", Value::Array(names));
-        }
-        Ok(rules.into_iter().map(str::to_owned).collect())
-    }
-}
-
-fn secret_in(
-    name: &str,
-    value: &mut Value,
-    place: &str,
-    is_name: bool,
-    policy: SecretPolicy,
-    rules: &mut Vec<&'static str>,
-) -> Result<(), LogError> {
-    if let Some(found) = secret::find(name).first() {
-        // The place would print the secret.
-        let place = "the name of a member".to_owned();
-        return Err(LogError::Secret { place, rule: found.rule });
-    }
-    match value {
-        Value::String(text) => {
-            let Some((clean, found)) = secret::redact(text) else { return Ok(()) };
-            if is_name || policy == SecretPolicy::Refuse {
-                return Err(LogError::Secret { place: place.to_owned(), rule: found[0] });
-            }
-            *text = clean;
-            rules.extend(found);
-        }
-        Value::Array(items) => {
-            for item in items {
-                secret_in("", item, place, is_name, policy, rules)?;
-            }
-        }
-        Value::Object(members) => {
-            for (name, value) in members.iter_mut() {
-                secret_in(name, value, place, false, policy, rules)?;
-            }
-        }
-        Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) => {}
-    }
-    Ok(())
 }

@@ -1,0 +1,323 @@
+//! Whole commands beside their limits and peers, in turn, in one run.
+//!
+//! Each line compares the medians of two kinds of process that are started alternately, so that what
+//! else the machine does meets both. Peers: git, and with `MK_PEER=VENV` the MemKernel of that Python
+//! environment. `benches/run.sh` runs this with what it needs.
+
+mod support;
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+use support::{SIZES, create, directory, line, store};
+
+const MK: &str = env!("CARGO_BIN_EXE_mk");
+
+/// A comparison: what, at which size, what it is compared with, and at most which ratio it may have.
+struct Row {
+    path: &'static str,
+    size: u64,
+    other: &'static str,
+    bar: String,
+    mk: Duration,
+    limit: Duration,
+    note: String,
+}
+
+impl Row {
+    fn print(&self) {
+        let ms = |time: Duration| time.as_secs_f64() * 1e3;
+        println!(
+            "{:<22} {:>9} {:>10.3} ms {:>10.3} ms {:>7.2}  {:<18} {} {}",
+            self.path,
+            self.size,
+            ms(self.mk),
+            ms(self.limit),
+            ms(self.mk) / ms(self.limit),
+            self.bar,
+            self.other,
+            self.note,
+        );
+    }
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort();
+    times[times.len() / 2]
+}
+
+/// Runs both kinds in turn.
+fn compare(
+    rounds: usize,
+    mut a: impl FnMut() -> Command,
+    mut b: impl FnMut() -> Command,
+) -> (Duration, Duration) {
+    let time = |command: &mut Command| {
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::inherit());
+        let begun = Instant::now();
+        let status = command.status().expect("the program is there");
+        let took = begun.elapsed();
+        assert!(status.success(), "{command:?}: {status}");
+        took
+    };
+    let (mut of_a, mut of_b) = (Vec::new(), Vec::new());
+    for round in 0..=rounds {
+        let pair = (time(&mut a()), time(&mut b()));
+        // The first pair warms up.
+        if round > 0 {
+            of_a.push(pair.0);
+            of_b.push(pair.1);
+        }
+    }
+    (median(of_a), median(of_b))
+}
+
+fn mk(store: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(MK);
+    command.arg("--db").arg(store).args(args).current_dir(directory());
+    command.env("MK_AGENT", "bench").env_remove("MK_BRANCH").env_remove("MK_DATE");
+    command
+}
+
+fn copy(size: u64, name: &str) -> std::path::PathBuf {
+    let to = directory().join(name);
+    for suffix in ["", "-wal", "-shm", "-lock"] {
+        let _ = fs::remove_file(format!("{}{suffix}", to.display()));
+    }
+    let from = store(size);
+    // Copied into the main file first, so that one file is the whole store.
+    let checkpoint = Connection::open(&from).expect("a store");
+    checkpoint.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(())).expect("a checkpoint");
+    drop(checkpoint);
+    fs::copy(from, &to).expect("room for a copy");
+    to
+}
+
+fn main() {
+    println!(
+        "{:<22} {:>9} {:>13} {:>13} {:>7}  {:<18} compared with",
+        "path", "events", "mk", "other", "ratio", "bar"
+    );
+    version();
+    for size in SIZES {
+        append(size);
+    }
+    reads();
+    batch();
+    verify();
+}
+
+fn version() {
+    let (mk, limit) = compare(
+        40,
+        || {
+            let mut command = Command::new(MK);
+            command.arg("--version");
+            command
+        },
+        || Command::new("/bin/true"),
+    );
+    let bar = "<= 2x + 2 ms".to_owned();
+    Row { path: "--version", size: 0, other: "/bin/true", bar, mk, limit, note: String::new() }
+        .print();
+}
+
+fn append(size: u64) {
+    let (ours, floor) = (copy(size, "append.db"), copy(size, "floor.db"));
+    let note = "n".repeat(300);
+    let program = Path::new(MK).with_file_name("examples").join("floor");
+    let (mk_time, limit) = compare(
+        60,
+        || mk(&ours, &["note", &note]),
+        || {
+            let mut command = Command::new(&program);
+            command.arg(&floor);
+            command
+        },
+    );
+    Row {
+        path: "append",
+        size,
+        other: "floor (one durable insert)",
+        bar: "<= 1.3".to_owned(),
+        mk: mk_time,
+        limit,
+        note: String::new(),
+    }
+    .print();
+    let repository = git_repository();
+    let (mk_time, limit) = compare(
+        40,
+        || mk(&ours, &["note", &note]),
+        || {
+            let mut command = Command::new("git");
+            command.args(["commit", "-q", "--allow-empty", "-m", "x"]).current_dir(&repository);
+            command
+        },
+    );
+    Row {
+        path: "append",
+        size,
+        other: "git commit --allow-empty",
+        bar: "< 1".to_owned(),
+        mk: mk_time,
+        limit,
+        note: String::new(),
+    }
+    .print();
+}
+
+fn git_repository() -> std::path::PathBuf {
+    let repository = directory().join("git");
+    if !repository.exists() {
+        fs::create_dir_all(&repository).expect("room for a directory");
+        let git = |args: &[&str]| {
+            let status = Command::new("git").args(args).current_dir(&repository).status();
+            assert!(status.expect("git is installed").success());
+        };
+        git(&["init", "-q"]);
+        git(&["config", "user.name", "bench"]);
+        git(&["config", "user.email", "bench@example.invalid"]);
+        git(&["commit", "-q", "--allow-empty", "-m", "first"]);
+    }
+    repository
+}
+
+fn reads() {
+    let store = copy(50_000, "read.db");
+    let repository = git_repository();
+    for args in [&["fold"][..], &["context"], &["log", "-n", "20"]] {
+        let (mk_time, limit) = compare(
+            40,
+            || mk(&store, args),
+            || {
+                let mut command = Command::new("git");
+                command.args(["rev-parse", "HEAD"]).current_dir(&repository);
+                command
+            },
+        );
+        Row {
+            path: match args[0] {
+                "fold" => "fold",
+                "context" => "context",
+                _ => "log -n 20",
+            },
+            size: 50_000,
+            other: "git rev-parse HEAD",
+            bar: "<= 3".to_owned(),
+            mk: mk_time,
+            limit,
+            note: String::new(),
+        }
+        .print();
+    }
+}
+
+/// `mk append --batch` of 100k events beside bare prepared inserts of the same rows.
+fn batch() {
+    const EVENTS: u64 = 100_000;
+    let input = directory().join("batch.ndjson");
+    let mut text = String::new();
+    for index in 0..EVENTS {
+        text.push_str(&line(index));
+        text.push('\n');
+    }
+    fs::write(&input, text).expect("room for the input");
+    let path = directory().join("batch.db");
+    let rows = {
+        drop(create(&path));
+        run_batch(&path, &input);
+        Rows::read(&path)
+    };
+    let (mut ours, mut bare) = (Vec::new(), Vec::new());
+    for _ in 0..5 {
+        drop(create(&path));
+        let begun = Instant::now();
+        run_batch(&path, &input);
+        ours.push(begun.elapsed());
+        drop(create(&path));
+        bare.push(rows.insert(&path));
+    }
+    let (mk, limit) = (median(ours), median(bare));
+    let rate = EVENTS as f64 / mk.as_secs_f64() / 1e3;
+    Row {
+        path: "append --batch",
+        size: EVENTS,
+        other: "prepared inserts of the same rows",
+        bar: "<= 1.67 (60 %)".to_owned(),
+        mk,
+        limit,
+        note: format!("({rate:.0}k events/s)"),
+    }
+    .print();
+}
+
+fn run_batch(path: &Path, input: &Path) {
+    let mut command = mk(path, &["append", "--batch", "--quiet"]);
+    command.stdin(File::open(input).expect("the input"));
+    assert!(command.status().expect("mk runs").success());
+}
+
+type Cells = Vec<rusqlite::types::Value>;
+
+/// The rows of a store, in memory.
+struct Rows {
+    events: Vec<Cells>,
+    links: Vec<Cells>,
+}
+
+impl Rows {
+    fn read(path: &Path) -> Self {
+        let store = Connection::open(path).expect("a store");
+        let table = |name: &str| {
+            let mut statement =
+                store.prepare(&format!("SELECT * FROM {name} ORDER BY id")).expect("a table");
+            let width = statement.column_count();
+            let rows = statement.query_map((), |row| (0..width).map(|at| row.get(at)).collect());
+            rows.expect("rows").collect::<Result<Vec<Cells>, _>>().expect("rows")
+        };
+        Self { events: table("event"), links: table("link") }
+    }
+
+    /// How long it takes to insert all of them in one durable transaction.
+    fn insert(&self, path: &Path) -> Duration {
+        let begun = Instant::now();
+        let mut store = Connection::open(path).expect("a store");
+        store
+            .execute_batch("PRAGMA synchronous = FULL; PRAGMA cache_size = -65536;")
+            .expect("pragmas");
+        let txn = store.transaction().expect("a transaction");
+        for (table, rows) in [("event", &self.events), ("link", &self.links)] {
+            let marks = vec!["?"; rows[0].len()].join(",");
+            let mut insert =
+                txn.prepare(&format!("INSERT INTO {table} VALUES ({marks})")).expect("a table");
+            for row in rows {
+                insert.execute(rusqlite::params_from_iter(row)).expect("a new row");
+            }
+        }
+        txn.commit().expect("a commit");
+        begun.elapsed()
+    }
+}
+
+fn verify() {
+    for size in SIZES {
+        let path = store(size);
+        let begun = Instant::now();
+        let status = mk(&path, &["verify"]).stdout(Stdio::null()).status().expect("mk runs");
+        let took = begun.elapsed();
+        assert!(status.success());
+        let rate = size as f64 / took.as_secs_f64() / 1e3;
+        println!(
+            "{:<22} {size:>9} {:>10.3} ms {:>42} {rate:.0}k events/s",
+            "verify",
+            took.as_secs_f64() * 1e3,
+            ">= 300k events/s",
+        );
+        std::io::stdout().flush().expect("stdout");
+    }
+}
