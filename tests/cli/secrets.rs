@@ -107,3 +107,14 @@ fn under_the_policy_off_everything_is_kept_as_it_is() {
     assert_eq!(shown["events"][0]["payload"]["decision_value"], secret);
     assert_eq!(shown["events"][0]["metadata"], serde_json::json!({}));
 }
+
+#[test]
+fn a_batch_that_is_refused_warns_of_nothing() {
+    let mut repo = Sandbox::new();
+    repo.input = format!("{{\"payload\":{{\"note\":\"{}\"}}}}\n1\n", token()).into_bytes();
+    repo.mk("append --batch")
+        .code(129)
+        .stderr("fatal: line 2: the event is a number, not a JSON object\n");
+    repo.input.clear();
+    repo.sh(&format!("mk note {} 2> /dev/full", token())).success();
+}

@@ -55,9 +55,9 @@ fn a_file_that_is_no_store_is_left_alone() {
         )
     };
     for (content, found) in [
-        (&b""[..], "an empty file"),
-        (b"a text of any length, longer than a header of a database would be, and then some more", "not an SQLite database"),
-        (b"SQLite 3", "not an SQLite database"),
+        (b"".as_slice(), "an empty file"),
+        (b"a text ".repeat(20).as_slice(), "not an SQLite database"),
+        (b"SQLite 3".as_slice(), "not an SQLite database"),
     ] {
         repo.write(".mk/mk.db", content);
         no_command_works(&repo, "store-older", &foreign(found));
