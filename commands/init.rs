@@ -10,7 +10,7 @@ use mk::tokens::Tokenizer;
 use serde::Serialize;
 
 use crate::Answer;
-use crate::cli::{Context, Failure, Text, random};
+use crate::cli::{Context, Failure, Text};
 
 /// Make a project: one shared memory for everyone who works in this directory
 ///
@@ -44,7 +44,12 @@ pub fn run(args: &Init, ctx: &mut Context) -> Result<Answer, Failure> {
         (Some(_), Some(_)) => {
             return Err(Failure::usage("DIR and --db name two places for one project"));
         }
-        (None, Some(store)) => store,
+        (None, Some(store)) => match store.parent() {
+            Some(parent) if parent != Path::new("") && !parent.is_dir() => {
+                return Err(Failure::usage(format!("no directory '{}'", parent.display())));
+            }
+            _ => store,
+        },
         (Some(dir), None) => {
             std::fs::create_dir_all(dir).map_err(|error| {
                 Failure::usage(format!("cannot make '{}': {error}", dir.display()))
@@ -58,21 +63,19 @@ pub fn run(args: &Init, ctx: &mut Context) -> Result<Answer, Failure> {
         Some(name) if name == location::DIRECTORY => root.parent().unwrap_or(&root).to_owned(),
         _ => root,
     };
-    let (mut project_id, mut key) = ([0; 16], [0; 32]);
-    random(&mut project_id);
-    random(&mut key);
     let identity = Identity {
-        project_id: hex(&project_id),
+        project_id: hex(&ctx.random::<16>()),
         root: root.to_string_lossy().into_owned(),
         tokenizer: args.tokenizer,
-        key,
+        key: ctx.random(),
     };
     let agent = ctx.founder()?;
     let wait = ctx.global.lock_timeout.unwrap_or(Duration::from_secs(15));
     let created = Sqlite::create(&store, &identity, ctx.now(), &agent, wait)?;
     let project_id = Sqlite::open_to_read(&store)?
         .read(|txn| Ok::<_, StoreError>(txn.identity()?.project_id))?;
-    ctx.print(&Report { store: store.display().to_string(), project_id, created })?;
+    let store = ctx.directory()?.join(store).display().to_string();
+    ctx.print(&Report { store, project_id, created })?;
     Ok(Answer::Yes)
 }
 

@@ -57,7 +57,9 @@ impl Style {
         if self.oneline {
             let text = subject(event, payload.as_ref());
             let hash = event.hash.short();
-            writeln!(out, "{on}{hash}{off} {} {} {} {text}", event.id, event.agent, event.kind)?;
+            let gap = if text.is_empty() { "" } else { " " };
+            let Event { id, agent, kind, .. } = event;
+            writeln!(out, "{on}{hash}{off} {id} {agent} {kind}{gap}{text}")?;
             return Ok(());
         }
         writeln!(out, "{on}event {} {}{off}", event.id, event.hash)?;
@@ -65,9 +67,14 @@ impl Style {
         writeln!(out, "Agent:  {}", event.agent)?;
         writeln!(out, "Date:   {}", event.timestamp)?;
         writeln!(out, "Type:   {}", event.kind)?;
+        let body = body(event, payload.as_ref());
+        if body.iter().all(String::is_empty) {
+            return Ok(());
+        }
         writeln!(out)?;
-        for line in body(event, payload.as_ref()) {
-            writeln!(out, "    {line}")?;
+        for line in body {
+            let gap = if line.is_empty() { "" } else { "    " };
+            writeln!(out, "{gap}{line}")?;
         }
         Ok(())
     }

@@ -31,6 +31,8 @@ mod task;
 mod undo;
 mod verify;
 
+use std::ffi::OsString;
+use std::io;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -80,6 +82,8 @@ enum Command {
     Completions(completions::Completions),
     Generate(generate::Generate),
     Help(help::Help),
+    #[command(external_subcommand)]
+    External(Vec<OsString>),
 }
 
 /// What a command that ran answers.
@@ -122,6 +126,7 @@ impl Command {
             Self::Completions(args) => completions::run(args, ctx),
             Self::Generate(args) => generate::run(args, ctx),
             Self::Help(args) => help::run(args, ctx),
+            Self::External(words) => cli::external(words, ctx),
         }
     }
 }
@@ -140,13 +145,9 @@ fn main() -> ExitCode {
 }
 
 fn start() -> ExitCode {
-    // Before there are arguments, whether JSON is wanted can only be seen in their text.
-    let wants_json = std::env::args_os().take_while(|arg| arg != "--").any(|arg| arg == "--json");
-    let mk = match parse() {
-        Ok(mk) => mk,
-        Err(code) => return code,
-    };
-    let answer = Context::new(mk.global.clone()).and_then(|mut ctx| {
+    let answer = parse().and_then(|mk| {
+        let Some(mk) = mk else { return Ok(Answer::Yes) };
+        let mut ctx = Context::new(mk.global)?;
         let answer = mk.command.run(&mut ctx)?;
         ctx.out.flush()?;
         Ok(answer)
@@ -157,29 +158,37 @@ fn start() -> ExitCode {
         // The reader of the answer has seen enough.
         Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
         Err(failure) => {
-            failure.tell(wants_json);
+            // Before there are arguments, whether JSON is wanted can only be seen in their text.
+            let mut words = std::env::args_os().take_while(|word| word != "--");
+            failure.tell(words.any(|word| word == "--json"));
             ExitCode::from(failure.code.exit)
         }
     }
 }
 
-/// The arguments, or the exit status when they have been dealt with.
-fn parse() -> Result<Mk, ExitCode> {
+/// The arguments; none if they asked for help or the version, which is printed then.
+fn parse() -> Result<Option<Mk>, Failure> {
     use clap::error::ErrorKind;
     let matches = Mk::command().try_get_matches();
-    matches.and_then(|matches| Mk::from_arg_matches(&matches)).map_err(|error| {
-        match error.kind() {
+    match matches.and_then(|matches| Mk::from_arg_matches(&matches)) {
+        Ok(mk) => Ok(Some(mk)),
+        Err(error) => match error.kind() {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-                // A closed pipe is no failure.
-                let _ = error.print();
-                ExitCode::SUCCESS
+                error.print().and_then(|()| io::Write::flush(&mut io::stdout()))?;
+                Ok(None)
             }
-            _ => {
-                cli::usage_failure(&error).tell(
-                    std::env::args_os().take_while(|arg| arg != "--").any(|arg| arg == "--json"),
-                );
-                ExitCode::from(Code::INVALID_ARGUMENT.exit)
-            }
-        }
-    })
+            _ => Err(cli::usage_failure(&error, &command_in_arguments())),
+        },
+    }
+}
+
+/// `mk NAME`, where the arguments name a command, however wrong the others are.
+fn command_in_arguments() -> String {
+    let mk = Mk::command();
+    let known = mk.clone().ignore_errors(true).try_get_matches().ok();
+    let name = known.as_ref().and_then(|matches| matches.subcommand_name());
+    match name.filter(|name| mk.find_subcommand(name).is_some()) {
+        Some(name) => format!("mk {name}"),
+        None => "mk".to_owned(),
+    }
 }

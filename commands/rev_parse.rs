@@ -90,7 +90,7 @@ pub fn run(args: &RevParse, ctx: &mut Context) -> Result<Answer, Failure> {
     let mut store = ctx.open_to_read()?;
     if args.store || args.project {
         let project_id = store.read(|txn| Ok::<_, StoreError>(txn.identity()?.project_id))?;
-        let path = store.path().display().to_string();
+        let path = ctx.directory()?.join(store.path()).display().to_string();
         ctx.print(&Place { store: path, project_id, wants_store: args.store })?;
         return Ok(Answer::Yes);
     }

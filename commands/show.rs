@@ -67,6 +67,7 @@ fn members(value: &Value, out: &mut dyn Write) -> io::Result<()> {
                     writeln!(out, "        {line}")?;
                 }
             }
+            Value::String(text) if text.is_empty() => writeln!(out, "    {name}:")?,
             Value::String(text) => writeln!(out, "    {name}: {}", crate::cli::line(text))?,
             other => {
                 let mut shown = other.to_pretty().lines().map(crate::cli::line).collect::<Vec<_>>();

@@ -7,7 +7,7 @@ use mk::log::Log;
 use mk::operation::{Once, OpId, once};
 
 use crate::Answer;
-use crate::cli::{Context, Failure, Text, request};
+use crate::cli::{Context, Failure, Text, request, warn_of_secrets};
 
 /// Roll back your own last events
 ///
@@ -15,7 +15,7 @@ use crate::cli::{Context, Failure, Text, request};
 #[derive(Debug, clap::Args)]
 pub struct Undo {
     /// How many events
-    #[arg(default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(default_value_t = 1, value_parser = count)]
     count: u64,
     /// Why
     #[arg(short = 'm', long = "message", value_name = "WHY", default_value = "")]
@@ -23,6 +23,10 @@ pub struct Undo {
     /// Do this once, however often it is asked for under ID
     #[arg(long, value_name = "ID")]
     op_id: Option<OpId>,
+}
+
+fn count(text: &str) -> Result<u64, String> {
+    text.parse().ok().filter(|count| *count > 0).ok_or_else(|| "not a number from 1 up".to_owned())
 }
 
 pub fn run(args: &Undo, ctx: &mut Context) -> Result<Answer, Failure> {
@@ -45,6 +49,7 @@ pub fn run(args: &Undo, ctx: &mut Context) -> Result<Answer, Failure> {
             )
         })
     })?;
+    warn_of_secrets(done.report.event.event_id, &done.report.event.redacted);
     ctx.print(&done)?;
     Ok(Answer::Yes)
 }

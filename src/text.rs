@@ -108,6 +108,29 @@ pub fn tail_chars(text: &str, n: usize) -> &str {
     &text[after.as_str().len()..]
 }
 
+/// Whether a terminal would obey `c` and not show it: control characters, and marks that reorder
+/// what is shown.
+#[must_use]
+pub fn is_unsafe(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// `text` with what is unsafe escaped, but for tabs and line feeds.
+///
+/// Rule: docs/spec/mcp.md, section 5.5.
+#[must_use]
+pub fn visible(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\t' | '\n' => out.push(c),
+            c if is_unsafe(c) => out.extend(c.escape_unicode()),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -13,6 +13,9 @@ use crate::cli::{Context, Failure, Write, WriteArgs, read_object};
 /// With --batch, events are read from stdin, one JSON object a line, with the members event_type,
 /// payload, metadata, branch_id and agent_id, all optional, and appended in one transaction: all or
 /// none. With --each every line is a transaction of its own and is answered as soon as it is safe.
+///
+/// TYPE is AGENT_TASK_INIT, ARCHITECTURAL_DECISION, TOOL_EXECUTION_LOG, AGENT_SCRATCHPAD,
+/// FILE_CLAIM_ACQUIRED, FILE_CLAIM_RELEASED or SEMANTIC_SNAPSHOT.
 #[derive(Debug, clap::Args)]
 pub struct Append {
     /// What happened [default: AGENT_SCRATCHPAD]

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use mk::canon::{Object, Value};
-use mk::event::Salt;
 use mk::id::{AgentId, BranchName};
 use mk::log::Outside;
 use mk::store::location::{self, Git};
@@ -67,7 +66,7 @@ pub struct Context {
     pub global: Global,
     pub out: Output,
     clock: Clock,
-    salts: Salts,
+    chance: Chance,
 }
 
 impl Context {
@@ -86,7 +85,7 @@ impl Context {
             None => Clock::Real,
         };
         let out = Output::new(global.json);
-        Ok(Self { global, out, clock, salts: Salts::new() })
+        Ok(Self { global, out, clock, chance: Chance::new() })
     }
 
     /// The time by the clock, or by `MK_DATE`.
@@ -136,7 +135,7 @@ impl Context {
     ) -> Result<T, Failure> {
         let (mut store, actor) = self.open_to_write()?;
         let clock = self.clock;
-        let mut outside = Outside { now: &mut || clock.now(), salt: &mut || self.salts.draw() };
+        let mut outside = Outside { now: &mut || clock.now(), salt: &mut || self.chance.draw() };
         store.write(|txn| body(txn, &actor, &mut outside))
     }
 
@@ -195,6 +194,11 @@ impl Context {
             }
             (None, None) => Ok(login()),
         }
+    }
+
+    /// Bytes that nobody can guess.
+    pub fn random<const N: usize>(&mut self) -> [u8; N] {
+        self.chance.draw()
     }
 
     pub fn print<R: Text + Serialize>(&mut self, report: &R) -> Result<(), Failure> {
@@ -290,42 +294,37 @@ impl Clock {
     }
 }
 
-/// Random salts; in a debug build repeatable ones if `MK_SALT_SEED` is set, so that a test can
-/// compare hashes.
+/// Randomness of the operating system; in a debug build repeatable bytes if `MK_SALT_SEED` is set, so
+/// that a test can compare hashes.
 #[derive(Debug)]
-pub struct Salts {
+pub struct Chance {
     seed: Option<String>,
     drawn: u64,
     /// Random bytes asked for ahead, a page at a time once more than a few are wanted.
     ahead: Vec<u8>,
 }
 
-impl Salts {
+impl Chance {
     pub fn new() -> Self {
         let seed = if cfg!(debug_assertions) { env::var("MK_SALT_SEED").ok() } else { None };
         Self { seed, drawn: 0, ahead: Vec::new() }
     }
 
-    pub fn draw(&mut self) -> Salt {
-        let mut salt = [0; 16];
+    /// Bytes that nobody can guess, at most 32.
+    pub fn draw<const N: usize>(&mut self) -> [u8; N] {
+        let mut bytes = [0; N];
         self.drawn += 1;
         if let Some(seed) = &self.seed {
             use sha2::{Digest, Sha256};
             let digest = Sha256::digest(format!("{seed} {}", self.drawn));
-            salt.copy_from_slice(&digest[..16]);
-            return salt;
+            bytes.copy_from_slice(&digest[..N]);
+            return bytes;
         }
-        if self.ahead.is_empty() {
-            self.ahead.resize(if self.drawn < 8 { 16 } else { 4_096 }, 0);
-            random(&mut self.ahead);
+        if self.ahead.len() < N {
+            self.ahead.resize(if self.drawn < 8 { N } else { 4_096 }, 0);
+            getrandom::fill(&mut self.ahead).expect("the operating system gives random bytes");
         }
-        let drawn = self.ahead.split_off(self.ahead.len() - 16);
-        salt.copy_from_slice(&drawn);
-        salt
+        bytes.copy_from_slice(&self.ahead.split_off(self.ahead.len() - N));
+        bytes
     }
-}
-
-/// Fills `bytes` from the operating system.
-pub fn random(bytes: &mut [u8]) {
-    getrandom::fill(bytes).expect("the operating system gives random bytes");
 }

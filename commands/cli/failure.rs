@@ -2,8 +2,18 @@
 
 use std::io::{self, Write};
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use mk::branch::BranchError;
 use mk::code::{Code, Coded};
+use mk::id::shown;
+use mk::log::LogError;
+use mk::operation::OperationError;
+use mk::revision::RevisionError;
+use mk::store::StoreError;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
+
+use super::line;
 
 /// A command that could not, or may not, do what was asked.
 #[derive(Debug)]
@@ -51,25 +61,45 @@ impl Failure {
     pub fn tell(&self, as_json: bool) {
         // Refused (1, 75) is `error:`, impossible (128, 129) is `fatal:`, as in git.
         let level = if self.code.exit >= 128 { "fatal" } else { "error" };
-        let mut text = format!("{level}: {}\n", self.message);
-        if let Some(hint) = &self.hint {
+        // A path or a value that the caller gave may hold anything.
+        let (message, hint) = (line(&self.message), self.hint.as_deref().map(line));
+        let mut text = format!("{level}: {message}\n");
+        if let Some(hint) = &hint {
             text.push_str(&format!("hint: {hint}\n"));
         }
         // There is nobody left to tell if stderr is closed.
         let _ = io::stderr().write_all(text.as_bytes());
         if as_json {
-            let mut error = json!({
-                "code": self.code.name,
-                "message": self.message,
-                "hint": self.hint,
-                "retryable": self.code.retryable,
-            });
-            if !self.details.is_empty() {
-                error["details"] = Value::Object(self.details.clone());
-            }
-            let _ = writeln!(io::stdout(), "{}", json!({ "error": error }));
+            let error = Report {
+                code: self.code.name,
+                message: &message,
+                hint: hint.as_deref(),
+                retryable: self.code.retryable,
+                details: &self.details,
+            };
+            let answer = Answer { error };
+            let answer = serde_json::to_string(&answer).expect("a report has string keys only");
+            let _ = writeln!(io::stdout(), "{answer}");
         }
     }
+}
+
+/// What `--json` prints for a failure.
+///
+/// Rule: docs/design.md, section 7.
+#[derive(Serialize)]
+struct Answer<'a> {
+    error: Report<'a>,
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    code: &'static str,
+    message: &'a str,
+    hint: Option<&'a str>,
+    retryable: bool,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    details: &'a Map<String, Value>,
 }
 
 impl From<io::Error> for Failure {
@@ -83,38 +113,81 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// One message for each error of the library: its own words, its code, and what to do next.
+/// One message for each error of the library: its own words, its code, its facts, what to do next.
 macro_rules! failures {
     ($($error:ty),*) => {
         $(impl From<$error> for Failure {
             fn from(error: $error) -> Self {
-                let failure = Self::new(error.code(), error.to_string());
-                hinted(failure, &error)
+                let code = error.code();
+                let hint = hint(code).map(str::to_owned);
+                Self { hint, details: error.details(), ..Self::new(code, error.to_string()) }
             }
         })*
     };
 }
 
-failures!(
-    mk::store::StoreError,
-    mk::log::LogError,
-    mk::branch::BranchError,
-    mk::revision::RevisionError,
-    mk::operation::OperationError
-);
+failures!(StoreError, LogError, BranchError, RevisionError, OperationError);
 
-fn hinted(failure: Failure, error: &(dyn std::error::Error + 'static)) -> Failure {
-    use mk::branch::BranchError;
-    let failure = match error.downcast_ref::<BranchError>() {
-        Some(BranchError::OthersReverted(others)) => {
-            let details = serde_json::to_value(others).expect("a report has string keys only");
-            let details = details.as_object().cloned().unwrap_or_default();
-            Failure { details, ..failure }
+/// What a program needs to know of a refusal beside its code.
+///
+/// Rule: docs/spec/mcp.md, section 6.2.
+trait Detailed {
+    fn details(&self) -> Map<String, Value>;
+}
+
+impl Detailed for StoreError {
+    fn details(&self) -> Map<String, Value> {
+        Map::new()
+    }
+}
+
+impl Detailed for OperationError {
+    fn details(&self) -> Map<String, Value> {
+        Map::new()
+    }
+}
+
+impl Detailed for RevisionError {
+    fn details(&self) -> Map<String, Value> {
+        match self {
+            Self::BranchNotFound { nearest: Some(nearest), .. } => {
+                members(json!({ "nearest": nearest }))
+            }
+            Self::Ambiguous { candidates, .. } => members(json!({ "candidates": candidates })),
+            Self::BranchNotFound { nearest: None, .. }
+            | Self::EventNotFound { .. }
+            | Self::Store(_) => Map::new(),
         }
-        _ => failure,
-    };
-    let Some(hint) = hint(failure.code) else { return failure };
-    failure.hint(hint)
+    }
+}
+
+impl Detailed for LogError {
+    fn details(&self) -> Map<String, Value> {
+        match self {
+            Self::StaleHead { expected, actual, .. } => {
+                members(json!({ "expected": expected, "actual": actual }))
+            }
+            Self::Revision(error) => error.details(),
+            _ => Map::new(),
+        }
+    }
+}
+
+impl Detailed for BranchError {
+    fn details(&self) -> Map<String, Value> {
+        match self {
+            Self::OthersReverted(others) => members(json!(others)),
+            Self::Log(error) => error.details(),
+            _ => Map::new(),
+        }
+    }
+}
+
+fn members(object: Value) -> Map<String, Value> {
+    match object {
+        Value::Object(members) => members,
+        _ => Map::new(),
+    }
 }
 
 /// The next step after a refusal with this code, where there is one for all of them.
@@ -122,10 +195,12 @@ fn hint(code: Code) -> Option<&'static str> {
     Some(match code {
         Code::NO_PROJECT => "make one with `mk init`",
         Code::STORE_MISSING => "make it with `mk init`, or name another with --db",
+        Code::STORE_OLDER => "name another with --db, or move it away and run `mk init`",
         Code::STORE_NEWER => "install the mk that wrote it, or a newer one",
         Code::STORE_DAMAGED => "see what is wrong with `mk verify`",
         Code::STORE_UNSUPPORTED_FS => "keep the project on a local disk, or name one with --db",
         Code::BRANCH_NOT_FOUND => "see `mk for-each-branch`",
+        Code::BRANCH_EXISTS => "take another name, or work on it with `mk switch`",
         Code::EVENT_NOT_FOUND => "see `mk log`",
         Code::AMBIGUOUS_EVENT => "give more digits of the hash",
         Code::NOT_LIVE => "see `mk log`; a reverted event can still be forked with `mk fork --at`",
@@ -136,42 +211,67 @@ fn hint(code: Code) -> Option<&'static str> {
         Code::STALE_HEAD => "read what is new with `mk log`, then try again",
         Code::BUSY => "try again, or wait longer with --lock-timeout",
         Code::RETRACT_UNKNOWN => "see `mk fold`",
+        Code::RESERVED_TYPE => "use the command that writes them, see `mk help`",
         Code::SECRET_REFUSED => "take it out; see `mk config core.secrets`",
         Code::OP_CONFLICT => "use another op id for another request",
         _ => return None,
     })
 }
 
-/// A fault in the arguments, in one line, from clap's several.
-pub fn usage_failure(error: &clap::Error) -> Failure {
-    let text = error.render().to_string();
-    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let mut message = lines.next().unwrap_or("bad usage").trim_start_matches("error: ").to_owned();
-    let mut hint = None;
-    for line in lines {
-        if let Some(tip) = line.strip_prefix("tip: ") {
-            hint = Some(tip.to_owned());
-        } else if line.starts_with("Usage:") || line.starts_with("For more") {
-            hint.get_or_insert_with(|| format!("see {}", help_command(&text)));
-        } else {
-            message.push_str(if message.ends_with(':') { " " } else { ", " });
-            message.push_str(line);
+/// A fault in the arguments, in one line, from clap's several. `command` is the one they were for.
+pub fn usage_failure(error: &clap::Error, command: &str) -> Failure {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => text.as_str(),
+        _ => "",
+    };
+    let (argument, value) = (text(ContextKind::InvalidArg), text(ContextKind::InvalidValue));
+    let message = match error.kind() {
+        ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            "no command is given".to_owned()
         }
-    }
-    let failure = Failure::usage(message);
-    match hint {
-        Some(hint) => failure.hint(hint),
-        None => failure,
-    }
+        ErrorKind::UnknownArgument if argument.starts_with('-') => {
+            format!("unknown option '{}'", shown(argument))
+        }
+        ErrorKind::UnknownArgument => format!("unexpected argument '{}'", shown(argument)),
+        ErrorKind::InvalidValue if value.is_empty() => format!("'{argument}' needs a value"),
+        ErrorKind::InvalidValue => {
+            let values = match error.get(ContextKind::ValidValue) {
+                Some(ContextValue::Strings(values)) => values.join(", "),
+                _ => String::new(),
+            };
+            format!("invalid value '{}' for '{argument}': not one of {values}", shown(value))
+        }
+        ErrorKind::ValueValidation => {
+            let why = std::error::Error::source(error).map_or(String::new(), ToString::to_string);
+            format!("invalid value '{}' for '{argument}': {why}", shown(value))
+        }
+        ErrorKind::TooManyValues => format!("'{argument}' takes no value '{}'", shown(value)),
+        ErrorKind::InvalidUtf8 => not_utf8(),
+        _ => first_lines(error),
+    };
+    Failure::usage(message).hint(match error.get(ContextKind::SuggestedArg) {
+        Some(ContextValue::String(near)) => format!("did you mean '{near}'?"),
+        _ => format!("see `{command} --help`"),
+    })
 }
 
-/// The command whose usage clap shows, with `--help`.
-fn help_command(text: &str) -> String {
-    let usage = text.lines().find_map(|line| line.trim().strip_prefix("Usage: "));
-    let words: Vec<&str> = usage
-        .unwrap_or("mk")
-        .split_whitespace()
-        .take_while(|word| word.starts_with(|c: char| c.is_ascii_lowercase()))
-        .collect();
-    format!("`{} --help`", words.join(" "))
+/// What clap says above its usage, on one line. It names what was defined and not what was given.
+fn first_lines(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let text = text.trim_start_matches("error: ");
+    let text = text.split("\n\n").next().unwrap_or(text);
+    let mut message = String::new();
+    for line in text.lines().map(str::trim) {
+        let mark = if message.is_empty() || message.ends_with(':') { " " } else { ", " };
+        message.push_str(mark);
+        message.push_str(line);
+    }
+    message.trim_start().to_owned()
+}
+
+fn not_utf8() -> String {
+    let found = std::env::args_os().skip(1).zip(1..).find(|(word, _)| word.to_str().is_none());
+    found.map_or("an argument is not UTF-8".to_owned(), |(word, position)| {
+        format!("argument {position} is not UTF-8: '{}'", shown(&word.to_string_lossy()))
+    })
 }

@@ -1,13 +1,15 @@
 //! What the commands share: where the project is, who acts, and how an answer is printed.
 
 mod context;
+mod external;
 mod failure;
 mod output;
 mod report;
 mod walk;
 mod write;
 
-pub use context::{Actor, Context, Global, Salts, random};
+pub use context::{Actor, Chance, Context, Global};
+pub use external::{external, nearest_commands};
 pub use failure::{Failure, usage_failure};
 pub use output::{Text, pager_colour};
 pub use report::{EventReport, head_of, line, lines, raw, subject};

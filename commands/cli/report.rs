@@ -33,7 +33,12 @@ pub struct EventReport {
 
 impl EventReport {
     pub fn new(txn: &dyn ReadTxn, event: &Event) -> Result<Self, StoreError> {
-        let null = || "null".to_owned();
+        let stored = |text: Option<&String>| {
+            let text = text.map_or("null", String::as_str).to_owned();
+            RawValue::from_string(text).map_err(|_| {
+                StoreError::damaged(format!("the content of event {} is no JSON", event.id))
+            })
+        };
         let content = event.content.as_ref();
         Ok(Self {
             event_id: event.id,
@@ -44,8 +49,8 @@ impl EventReport {
             agent_id: event.agent.clone(),
             parent_event_id: event.parent,
             event_type: event.kind,
-            payload: raw(content.map_or_else(null, |content| content.payload.clone())),
-            metadata: raw(content.map_or_else(null, |content| content.metadata.clone())),
+            payload: stored(content.map(|content| &content.payload))?,
+            metadata: stored(content.map(|content| &content.metadata))?,
             resolved: resolved(txn, event)?.map(|members| raw(members.canonical())),
         })
     }
@@ -94,7 +99,7 @@ pub fn line(text: &str) -> String {
         match c {
             '\n' => out.push_str("\\n"),
             '\t' => out.push(' '),
-            c if is_unsafe(c) => out.extend(c.escape_unicode()),
+            c if mk::text::is_unsafe(c) => out.extend(c.escape_unicode()),
             c => out.push(c),
         }
     }
@@ -103,23 +108,7 @@ pub fn line(text: &str) -> String {
 
 /// `text` for a terminal: line breaks stay, other control characters are shown and not obeyed.
 pub fn lines(text: &str) -> impl Iterator<Item = String> {
-    text.split('\n').map(|text| {
-        let text = text.strip_suffix('\r').unwrap_or(text);
-        let mut out = String::with_capacity(text.len());
-        for c in text.chars() {
-            match c {
-                '\t' => out.push('\t'),
-                c if is_unsafe(c) => out.extend(c.escape_unicode()),
-                c => out.push(c),
-            }
-        }
-        out
-    })
-}
-
-/// Control characters, and marks that reorder what is shown.
-fn is_unsafe(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    text.split('\n').map(|text| mk::text::visible(text.strip_suffix('\r').unwrap_or(text)))
 }
 
 /// A short account of what an event says, on one line.

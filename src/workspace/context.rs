@@ -248,7 +248,7 @@ fn shortened(text: &str, length: usize, keep: usize) -> String {
 /// `text` on one line, so that a value cannot pass for another record.
 fn one_line(text: &str) -> String {
     text::lines(text)
-        .map(text::trim)
+        .map(|line| text::visible(text::trim(line)))
         .filter(|line| !line.is_empty())
         .collect::<Vec<_>>()
         .join(" ⏎ ")
@@ -256,7 +256,7 @@ fn one_line(text: &str) -> String {
 
 /// `block` with all lines but the first moved in, so that an output cannot pass for another event.
 fn indented(block: &str) -> String {
-    text::lines(block).collect::<Vec<_>>().join("\n    ")
+    text::lines(block).map(text::visible).collect::<Vec<_>>().join("\n    ")
 }
 
 fn closing(left_out: &LeftOut, branch: &Branch, tokenizer: Tokenizer) -> String {
