@@ -12,8 +12,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use mk::canon::{Object, Value};
 use rusqlite::Connection;
-use support::{SIZES, create, directory, line, store};
+use support::{SIZES, create, directory, event, store};
 
 const MK: &str = env!("CARGO_BIN_EXE_mk");
 
@@ -261,6 +262,19 @@ fn batch() {
         note: format!("({rate:.0}k events/s)"),
     }
     .print();
+}
+
+/// Event `index` of the made-up history as a line for `mk append --batch`.
+fn line(index: u64) -> String {
+    let (kind, agent, payload) = event(index);
+    let members: Object = [
+        ("event_type", Value::from(kind.as_str())),
+        ("agent_id", agent.into()),
+        ("payload", payload.into()),
+    ]
+    .into_iter()
+    .collect();
+    members.canonical()
 }
 
 fn run_batch(path: &Path, input: &Path) {

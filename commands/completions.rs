@@ -1,10 +1,9 @@
 //! `mk completions`
 
-use clap::CommandFactory;
 use clap_complete::Shell;
 
-use crate::cli::{Context, Failure};
-use crate::{Answer, Mk};
+use crate::Answer;
+use crate::cli::{Context, Failure, completion_script};
 
 /// Print the completion script of a shell
 #[derive(Debug, clap::Args)]
@@ -14,13 +13,6 @@ pub struct Completions {
 }
 
 pub fn run(args: &Completions, ctx: &mut Context) -> Result<Answer, Failure> {
-    ctx.out.writer().write_all(&script(args.shell))?;
+    ctx.out.writer().write_all(&completion_script(args.shell))?;
     Ok(Answer::Yes)
-}
-
-/// The script, as it also stands in completions/.
-pub fn script(shell: Shell) -> Vec<u8> {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Mk::command(), "mk", &mut script);
-    script
 }

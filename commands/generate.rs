@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-use crate::cli::{Context, Failure};
-use crate::{Answer, Mk, completions};
+use crate::cli::{Context, Failure, completion_script};
+use crate::{Answer, Mk};
 
 /// Write man/ and completions/ from the definition of the commands
 #[derive(Debug, clap::Args)]
@@ -29,7 +29,7 @@ pub fn run(args: &Generate, ctx: &mut Context) -> Result<Answer, Failure> {
             Shell::Fish => "completions/mk.fish".to_owned(),
             _ => "completions/mk.bash".to_owned(),
         };
-        files.insert(PathBuf::from(name), completions::script(shell));
+        files.insert(PathBuf::from(name), completion_script(shell));
     }
     let mut mk = Mk::command();
     mk.build();

@@ -74,7 +74,9 @@ pub fn run(args: &Init, ctx: &mut Context) -> Result<Answer, Failure> {
     let created = Sqlite::create(&store, &identity, ctx.now(), &agent, wait)?;
     let project_id = Sqlite::open_to_read(&store)?
         .read(|txn| Ok::<_, StoreError>(txn.identity()?.project_id))?;
-    let store = ctx.directory()?.join(store).display().to_string();
+    // As components, a `.` on the way is left out.
+    let store: PathBuf = ctx.directory()?.join(store).components().collect();
+    let store = store.display().to_string();
     ctx.print(&Report { store, project_id, created })?;
     Ok(Answer::Yes)
 }

@@ -1,6 +1,6 @@
 //! Characters, lines and cuts of text, the same on every machine and in every locale.
 //!
-//! Rule: spec/kernel.md, section 1.
+//! Rule: docs/spec/kernel.md, section 1.
 
 use unicode_general_category::{GeneralCategory, get_general_category};
 

@@ -13,7 +13,7 @@ use unicode_general_category::{GeneralCategory, get_general_category};
 pub enum Tokenizer {
     /// The count of MemKernel: 1.3 to 1.9 times what `cl100k_base` gives on tool output.
     ///
-    /// Rule: spec/kernel.md, section 1, "Token estimate".
+    /// Rule: docs/spec/kernel.md, section 1, "Token estimate".
     #[default]
     Heuristic,
     /// Close to `o200k_base`: on texts of 2 kB and more 6 to 8 % above it in the median

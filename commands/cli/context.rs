@@ -280,7 +280,7 @@ impl Clock {
         match self {
             Self::Pinned(time) => time,
             Self::Real => {
-                #[allow(clippy::disallowed_methods, reason = "the edge is where time comes in")]
+                #[expect(clippy::disallowed_methods, reason = "the edge is where time comes in")]
                 let now = SystemTime::now();
                 let micros = match now.duration_since(UNIX_EPOCH) {
                     Ok(since) => i64::try_from(since.as_micros()).unwrap_or(i64::MAX),

@@ -1,5 +1,6 @@
 //! What the commands share: where the project is, who acts, and how an answer is printed.
 
+mod completion;
 mod context;
 mod external;
 mod failure;
@@ -8,6 +9,7 @@ mod report;
 mod walk;
 mod write;
 
+pub use completion::completion_script;
 pub use context::{Actor, Chance, Context, Global};
 pub use external::{external, nearest_commands};
 pub use failure::{Failure, usage_failure};

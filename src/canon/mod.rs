@@ -4,7 +4,7 @@
 //! what is ambiguous. [`Value::canonical`] prints the bytes that hashes cover and limits
 //! count: equal values have equal bytes, on every machine.
 //!
-//! Rule: spec/kernel.md, section 1; refusals: design.md, "Canonical input".
+//! Rule: docs/spec/kernel.md, section 1; refusals: docs/design.md, "Canonical input".
 
 mod object;
 mod reader;

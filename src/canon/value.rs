@@ -107,7 +107,7 @@ impl Value {
     /// `0.0` and `-0.0`), strings by code points, arrays in order, objects by members.
     /// Values of different types differ: `true` is not `1`.
     ///
-    /// Rule: spec/kernel.md, section 1, "Equality of values".
+    /// Rule: docs/spec/kernel.md, section 1, "Equality of values".
     #[must_use]
     pub fn same(&self, other: &Value) -> bool {
         match (self, other) {
@@ -129,7 +129,7 @@ impl Value {
     /// The text of the value: a string is itself; anything else is its JSON with `", "` and
     /// `": "` between and all but ASCII escaped.
     ///
-    /// Rule: spec/kernel.md, section 1, "Text of a value", there written T(x).
+    /// Rule: docs/spec/kernel.md, section 1, "Text of a value", there written T(x).
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         match self {

@@ -37,7 +37,7 @@ impl Layout for Pretty {
 impl Value {
     /// The canonical JSON of the value.
     ///
-    /// Rule: spec/kernel.md, section 1, "Canonical JSON".
+    /// Rule: docs/spec/kernel.md, section 1, "Canonical JSON".
     #[must_use]
     pub fn canonical(&self) -> String {
         let mut out = String::with_capacity(256);

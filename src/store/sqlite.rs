@@ -289,6 +289,7 @@ impl Engine for Sqlite {
         &mut self,
         body: impl FnOnce(&mut dyn WriteTxn) -> Result<T, E>,
     ) -> Result<T, E> {
+        #[expect(clippy::disallowed_methods, reason = "it measures a wait")]
         let begun = Instant::now();
         let _turn = Turnstile::enter(&with_suffix(&self.path, "-lock"), self.lock_timeout)?;
         let rest = self.lock_timeout.saturating_sub(begun.elapsed());

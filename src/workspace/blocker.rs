@@ -10,7 +10,7 @@ const MAX_CHARS: usize = 300;
 ///
 /// `exit_code` is the code in decimal digits. Takes one pass over `output`.
 ///
-/// Rule: spec/kernel.md, section 8, "Blocker description".
+/// Rule: docs/spec/kernel.md, section 8, "Blocker description".
 #[must_use]
 pub fn describe(output: &str, exit_code: &str) -> String {
     let mut exception = None;

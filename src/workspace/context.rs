@@ -205,7 +205,9 @@ fn newest_blocks(
             found.shown += 1;
             continue;
         }
-        let (text, was_cut) = cut(&indented(&block(txn, &event)?), share, sheet.tokenizer);
+        let payload = branch::reported_payload(txn, &event)?;
+        let text = indented(&render::short_block(&event, payload.as_ref()));
+        let (text, was_cut) = cut(&text, share, sheet.tokenizer);
         if !sheet.take(&text) {
             break;
         }

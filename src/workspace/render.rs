@@ -23,6 +23,15 @@ pub fn block(event: &Event, payload: Option<&Object>) -> String {
     out
 }
 
+/// As [`block`], but without the line of a command where there was none: only facts were recorded.
+#[must_use]
+pub fn short_block(event: &Event, payload: Option<&Object>) -> String {
+    match payload.filter(|payload| event.kind == EventType::ToolLog && is_facts_alone(payload)) {
+        Some(payload) => header(event) + &facts(payload),
+        None => block(event, payload),
+    }
+}
+
 /// Tokens of the block of an event that is no snapshot: of its header, and of what it says.
 #[must_use]
 pub fn block_tokens(tokenizer: Tokenizer, event: &Event, payload: &Object) -> u64 {
@@ -66,11 +75,24 @@ fn tool_log(payload: &Object, command: &str, output: &str) -> String {
         out.push_str("...[truncated]\n");
     }
     out.push_str(kept);
-    if let Some(facts) = payload.get("facts").filter(|facts| !facts.is_falsy()) {
-        out.push_str("\nfacts: ");
-        facts.write_canonical(&mut out);
+    if has_facts(payload) {
+        out.push('\n');
+        out.push_str(&facts(payload));
     }
     out
+}
+
+fn facts(payload: &Object) -> String {
+    format!("facts: {}", payload.get("facts").map_or(String::new(), Value::canonical))
+}
+
+fn has_facts(payload: &Object) -> bool {
+    payload.get("facts").is_some_and(|facts| !facts.is_falsy())
+}
+
+fn is_facts_alone(payload: &Object) -> bool {
+    let is_blank = |name: &str| payload.get(name).is_none_or(|value| value.text().is_empty());
+    has_facts(payload) && is_blank("command") && is_blank("output")
 }
 
 /// The parts of a state, in the order they are printed in.

@@ -1,10 +1,13 @@
-//! The rules of the kernel: the recorded cases of the peer, and laws that hold for any history.
+//! The rules of the kernel: the recorded cases of the peer, laws that hold for any history, and what
+//! the pages under docs/ say of bytes and layers.
 
 mod agreement;
 mod cases;
 mod contexts;
 mod engines;
+mod format;
 mod history;
+mod layers;
 mod model;
 mod operations;
 mod revisions;

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Checks the log of a project without mk, from docs/format.md alone.
+
+    mk rev-list --all --reverse | xargs mk cat-event | python3 tests/verify_log.py
+
+Reads event lines in log order and recomputes body digests, lineage chains and the log chain.
+Prints the last two words of `mk anchor`: the number of events and the log hash. Exits with 1 and
+names the line if it is not what it must be. What is cut off the end leaves a sound log; only the
+printed words, compared with an anchor that was kept elsewhere, show it.
+"""
+
+import hashlib
+import json
+import sys
+
+ZERO = "0" * 64
+CHAINED = ("agent_id", "branch_id", "event_type", "sequence", "timestamp", "v")
+
+
+def canonical(value):
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def sha256(*parts):
+    return hashlib.sha256(b"".join(parts)).hexdigest()
+
+
+def body(event):
+    if "body" in event:  # erased: the digest is all that is left
+        return event["body"]
+    content = {"metadata": event["metadata"], "payload": event["payload"]}
+    return sha256(bytes.fromhex(event["salt"]), canonical(content))
+
+
+def check(line, events, heads):
+    """The event of `line`, if it is sound and fits what came before."""
+    event = json.loads(line)
+    if canonical(event) != line:
+        raise ValueError("it is not canonical JSON")
+    chained = {"body": body(event)} | {name: event[name] for name in CHAINED}
+    prev, branch = event["prev"], event["branch_id"]
+    if sha256(bytes.fromhex(prev), canonical(chained)) != event["hash"]:
+        raise ValueError("its hash is not that of its members")
+    if prev != ZERO and prev not in events:
+        raise ValueError("the event before it on its lineage is not above")
+    if branch in heads and prev != heads[branch]:
+        raise ValueError(f"it does not follow the event before it on {branch}")
+    if branch not in heads and prev != ZERO and event["event_type"] != "BRANCH_FORKED":
+        raise ValueError(f"{branch} does not begin with a fork")
+    sequence, timestamp = events.get(prev, (0, ""))
+    if event["sequence"] != sequence + 1:
+        raise ValueError(f"its sequence is not {sequence + 1}")
+    if event["timestamp"] < timestamp:
+        raise ValueError("it is older than the event before it")
+    return event
+
+
+def main():
+    events, heads, log = {}, {}, ZERO
+    for number, line in enumerate(sys.stdin.buffer, 1):
+        try:
+            event = check(line.removesuffix(b"\n"), events, heads)
+        except (ValueError, KeyError, TypeError) as error:
+            sys.exit(f"line {number}: {error}")
+        events[event["hash"]] = event["sequence"], event["timestamp"]
+        heads[event["branch_id"]] = event["hash"]
+        log = sha256(bytes.fromhex(log), bytes.fromhex(event["hash"]))
+    print(len(events), log)
+
+
+if __name__ == "__main__":
+    main()
