@@ -14,8 +14,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use mk::canon::{Object, Value};
 use rusqlite::Connection;
-use support::{SIZES, create, directory, line, store};
+use support::{SIZES, create, directory, event, store};
 
 const MK: &str = env!("CARGO_BIN_EXE_mk");
 
@@ -100,17 +101,24 @@ fn copy(size: u64, name: &str) -> std::path::PathBuf {
 }
 
 fn main() {
+    // `cargo bench --bench commands -- batch` runs one part.
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
     println!(
         "{:<22} {:>9} {:>13} {:>13} {:>7}  {:<18} compared with",
         "path", "events", "mk", "other", "ratio", "bar"
     );
-    version();
-    for size in SIZES {
-        append(size);
+    let parts: [(&str, fn()); 5] = [
+        ("version", version),
+        ("append", || SIZES.into_iter().for_each(append)),
+        ("reads", reads),
+        ("batch", batch),
+        ("verify", verify),
+    ];
+    for (name, part) in parts {
+        if wanted.is_empty() || wanted.iter().any(|wanted| wanted == name) {
+            part();
+        }
     }
-    reads();
-    batch();
-    verify();
 }
 
 fn version() {
@@ -256,6 +264,19 @@ fn batch() {
         note: format!("({rate:.0}k events/s)"),
     }
     .print();
+}
+
+/// Event `index` of the made-up history as a line for `mk append --batch`.
+fn line(index: u64) -> String {
+    let (kind, agent, payload) = event(index);
+    let members: Object = [
+        ("event_type", Value::from(kind.as_str())),
+        ("agent_id", agent.into()),
+        ("payload", payload.into()),
+    ]
+    .into_iter()
+    .collect();
+    members.canonical()
 }
 
 fn run_batch(path: &Path, input: &Path) {

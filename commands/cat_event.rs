@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead};
 
+use mk::code::Code;
 use mk::event::Event;
 use mk::id::{BranchName, Hash};
 use mk::revision::{Revision, RevisionError};
@@ -49,7 +50,9 @@ pub fn run(args: &CatEvent, ctx: &mut Context) -> Result<Answer, Failure> {
     }
     let current = store.read(|txn| Ok::<_, Failure>(ctx.actor(txn)?.branch))?;
     let mut input = io::stdin().lock();
-    while let Some(name) = next_line(&mut input)? {
+    while let Some(name) = next_line(&mut input)
+        .map_err(|error| Failure::new(Code::IO, format!("cannot read stdin: {error}")))?
+    {
         // A transaction a line: events that land meanwhile are seen, and no reader holds up the WAL.
         let answer = match name {
             Ok(name) => store.read(|txn| answer(txn, &current, &name, args.batch))?,

@@ -9,7 +9,7 @@ use mk::operation::{Once, OpId, once};
 use mk::revision::Revision;
 
 use crate::Answer;
-use crate::cli::{Context, Failure, Text, request};
+use crate::cli::{Context, Failure, Text, request, warn_of_secrets};
 
 /// Start a branch at an event of another branch
 ///
@@ -57,6 +57,7 @@ pub fn run(args: &Fork, ctx: &mut Context) -> Result<Answer, Failure> {
         }
         Ok(forked)
     })?;
+    warn_of_secrets(forked.report.event.event_id, &forked.report.event.redacted);
     ctx.print(&forked)?;
     Ok(Answer::Yes)
 }

@@ -41,10 +41,8 @@ impl Text for Codes {
 }
 
 pub fn run(args: &Help, ctx: &mut Context) -> Result<Answer, Failure> {
-    let mut mk = Mk::command();
-    mk.build();
     let Some(topic) = &args.topic else {
-        write!(ctx.out.writer(), "{}", mk.render_help())?;
+        write!(ctx.out.writer(), "{}", Mk::command().render_help())?;
         return Ok(Answer::Yes);
     };
     if topic == "codes" {
@@ -57,9 +55,12 @@ pub fn run(args: &Help, ctx: &mut Context) -> Result<Answer, Failure> {
         ctx.print(&Codes { codes: Code::ALL.iter().map(row).collect() })?;
         return Ok(Answer::Yes);
     }
-    match mk.find_subcommand_mut(topic) {
+    match Mk::command().find_subcommand(topic) {
         Some(command) => {
-            write!(ctx.out.writer(), "{}", command.render_long_help())?;
+            // The text of `mk TOPIC --help`, which clap makes in no other way.
+            let help = Mk::command().try_get_matches_from(["mk", command.get_name(), "--help"]);
+            let help = help.expect_err("to be asked for help is an error to clap");
+            write!(ctx.out.writer(), "{}", help.render())?;
             Ok(Answer::Yes)
         }
         None => {

@@ -44,7 +44,12 @@ pub fn run(args: &Init, ctx: &mut Context) -> Result<Answer, Failure> {
         (Some(_), Some(_)) => {
             return Err(Failure::usage("DIR and --db name two places for one project"));
         }
-        (None, Some(store)) => store,
+        (None, Some(store)) => match store.parent() {
+            Some(parent) if parent != Path::new("") && !parent.is_dir() => {
+                return Err(Failure::usage(format!("no directory '{}'", parent.display())));
+            }
+            _ => store,
+        },
         (Some(dir), None) => {
             std::fs::create_dir_all(dir).map_err(|error| {
                 Failure::usage(format!("cannot make '{}': {error}", dir.display()))

@@ -8,7 +8,7 @@ use mk::log::Log;
 use mk::operation::{Once, OpId, once};
 
 use crate::Answer;
-use crate::cli::{Context, Failure, Text, request};
+use crate::cli::{Context, Failure, Text, request, warn_of_secrets};
 
 /// Take back a decision, a fact or a task, whoever recorded it
 ///
@@ -49,6 +49,7 @@ pub fn run(args: &Retract, ctx: &mut Context) -> Result<Answer, Failure> {
                 .map_err(Failure::from)
         })
     })?;
+    warn_of_secrets(done.report.event.event_id, &done.report.event.redacted);
     ctx.print(&done)?;
     Ok(Answer::Yes)
 }

@@ -6,7 +6,7 @@ use mk::operation::{OpId, once};
 use mk::revision::Revision;
 
 use crate::Answer;
-use crate::cli::{Context, Failure, request};
+use crate::cli::{Context, Failure, request, warn_of_secrets};
 
 /// Take everything after an event off the live timeline
 ///
@@ -45,6 +45,7 @@ pub fn run(args: &Rollback, ctx: &mut Context) -> Result<Answer, Failure> {
                 .map_err(Failure::from)
         })
     })?;
+    warn_of_secrets(done.report.event.event_id, &done.report.event.redacted);
     ctx.print(&done)?;
     Ok(Answer::Yes)
 }

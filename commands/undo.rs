@@ -7,7 +7,7 @@ use mk::log::Log;
 use mk::operation::{Once, OpId, once};
 
 use crate::Answer;
-use crate::cli::{Context, Failure, Text, request};
+use crate::cli::{Context, Failure, Text, request, warn_of_secrets};
 
 /// Roll back your own last events
 ///
@@ -49,6 +49,7 @@ pub fn run(args: &Undo, ctx: &mut Context) -> Result<Answer, Failure> {
             )
         })
     })?;
+    warn_of_secrets(done.report.event.event_id, &done.report.event.redacted);
     ctx.print(&done)?;
     Ok(Answer::Yes)
 }

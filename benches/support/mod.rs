@@ -57,19 +57,6 @@ pub fn event(index: u64) -> (EventType, &'static str, Object) {
     }
 }
 
-/// The same event as a line for `mk append --batch`.
-pub fn line(index: u64) -> String {
-    let (kind, agent, payload) = event(index);
-    let members: Object = [
-        ("event_type", Value::from(kind.as_str())),
-        ("agent_id", agent.into()),
-        ("payload", payload.into()),
-    ]
-    .into_iter()
-    .collect();
-    members.canonical()
-}
-
 /// Gives `body` a clock that stands and salts that count.
 pub fn outside<T>(body: impl FnOnce(&mut Outside<'_>) -> T) -> T {
     let mut drawn = 0_u128;

@@ -84,9 +84,9 @@ fn each(
     while let Ok(chunk) = lines.recv() {
         for line in chunk? {
             let appended = store.write(|txn| append(&mut Log::open(txn)?, line, ctx.now()))?;
-            warn_of_secrets(&appended);
+            warn_of_secrets(appended.event_id, &appended.redacted);
             if !args.quiet {
-                print(ctx, &Row::from(&appended))?;
+                print(ctx, &Row::from(appended))?;
                 ctx.out.flush()?;
             }
         }
@@ -144,6 +144,7 @@ fn batch(
         operation::remember(txn, id, digest, &done)?;
         Ok(rows)
     })?;
+    rows.iter().for_each(|row| warn_of_secrets(row.event_id, &row.redacted));
     if !args.quiet {
         rows.iter().try_for_each(|row| print(ctx, row))?;
     }
@@ -160,8 +161,7 @@ fn append_all(
     for chunk in chunks {
         for line in chunk? {
             let appended = append(&mut log, line, ctx.now())?;
-            warn_of_secrets(&appended);
-            rows.push(Row::from(&appended));
+            rows.push(Row::from(appended));
         }
     }
     Ok(rows)
@@ -176,7 +176,8 @@ fn already(txn: &dyn ReadTxn, done: Done) -> Result<Vec<Row>, Failure> {
     let row = |index: u64| {
         let id = EventId(done.first_event_id.0 + i64::try_from(index).unwrap_or(i64::MAX));
         let event = txn.known_event(id)?;
-        Ok(Row { event_id: id, hash: event.hash, sequence: event.sequence })
+        let redacted = Vec::new();
+        Ok(Row { event_id: id, hash: event.hash, sequence: event.sequence, redacted })
     };
     (0..done.count).map(row).collect()
 }
@@ -187,11 +188,15 @@ struct Row {
     event_id: EventId,
     hash: Hash,
     sequence: u64,
+    /// Told of on stderr.
+    #[serde(skip)]
+    redacted: Vec<String>,
 }
 
-impl From<&Appended> for Row {
-    fn from(appended: &Appended) -> Self {
-        Self { event_id: appended.event_id, hash: appended.hash, sequence: appended.sequence }
+impl From<Appended> for Row {
+    fn from(appended: Appended) -> Self {
+        let Appended { event_id, hash, sequence, redacted, .. } = appended;
+        Self { event_id, hash, sequence, redacted }
     }
 }
 

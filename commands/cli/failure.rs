@@ -13,6 +13,8 @@ use mk::store::StoreError;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::line;
+
 /// A command that could not, or may not, do what was asked.
 #[derive(Debug)]
 pub struct Failure {
@@ -59,8 +61,10 @@ impl Failure {
     pub fn tell(&self, as_json: bool) {
         // Refused (1, 75) is `error:`, impossible (128, 129) is `fatal:`, as in git.
         let level = if self.code.exit >= 128 { "fatal" } else { "error" };
-        let mut text = format!("{level}: {}\n", self.message);
-        if let Some(hint) = &self.hint {
+        // A path or a value that the caller gave may hold anything.
+        let (message, hint) = (line(&self.message), self.hint.as_deref().map(line));
+        let mut text = format!("{level}: {message}\n");
+        if let Some(hint) = &hint {
             text.push_str(&format!("hint: {hint}\n"));
         }
         // There is nobody left to tell if stderr is closed.
@@ -68,8 +72,8 @@ impl Failure {
         if as_json {
             let error = Report {
                 code: self.code.name,
-                message: &self.message,
-                hint: self.hint.as_deref(),
+                message: &message,
+                hint: hint.as_deref(),
                 retryable: self.code.retryable,
                 details: &self.details,
             };

@@ -33,7 +33,12 @@ pub struct EventReport {
 
 impl EventReport {
     pub fn new(txn: &dyn ReadTxn, event: &Event) -> Result<Self, StoreError> {
-        let null = || "null".to_owned();
+        let stored = |text: Option<&String>| {
+            let text = text.map_or("null", String::as_str).to_owned();
+            RawValue::from_string(text).map_err(|_| {
+                StoreError::damaged(format!("the content of event {} is no JSON", event.id))
+            })
+        };
         let content = event.content.as_ref();
         Ok(Self {
             event_id: event.id,
@@ -44,8 +49,8 @@ impl EventReport {
             agent_id: event.agent.clone(),
             parent_event_id: event.parent,
             event_type: event.kind,
-            payload: raw(content.map_or_else(null, |content| content.payload.clone())),
-            metadata: raw(content.map_or_else(null, |content| content.metadata.clone())),
+            payload: stored(content.map(|content| &content.payload))?,
+            metadata: stored(content.map(|content| &content.metadata))?,
             resolved: resolved(txn, event)?.map(|members| raw(members.canonical())),
         })
     }

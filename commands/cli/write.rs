@@ -1,11 +1,12 @@
 //! What the commands that append one event share.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write as _};
 
 use mk::canon::{Object, Value};
 use mk::code::Code;
 use mk::event::{self, ContentError, EventType};
+use mk::id::EventId;
 use mk::log::{Appended, Draft, Expect, Log};
 use mk::operation::{Once, OpId, once};
 use mk::revision::Revision;
@@ -72,7 +73,7 @@ impl Write {
                     .map_err(Failure::from)
             })
         })?;
-        warn_of_secrets(&done.report);
+        warn_of_secrets(done.report.event_id, &done.report.redacted);
         if !quiet {
             ctx.print(&done)?;
         }
@@ -86,11 +87,12 @@ pub fn request<const N: usize>(members: [(&str, Value); N]) -> Value {
     Value::Object(members.collect())
 }
 
-/// Says on stderr what was taken out of an event.
-pub fn warn_of_secrets(appended: &Appended) {
-    if !appended.redacted.is_empty() {
-        let rules = appended.redacted.join(", ");
-        eprintln!("warning: event {}: a secret was taken out ({rules})", appended.event_id);
+/// Says on stderr what was taken out of an event, once it is stored.
+pub fn warn_of_secrets(event: EventId, rules: &[String]) {
+    if !rules.is_empty() {
+        let rules = rules.join(", ");
+        // The event is there, whether stderr can be written or not.
+        let _ = writeln!(io::stderr(), "warning: event {event}: a secret was taken out ({rules})");
     }
 }
 

@@ -44,6 +44,8 @@ pub struct Git {
     pub directory: PathBuf,
     /// The directory that all worktrees share.
     pub common: PathBuf,
+    /// The worktree, if `start` lies in one and not in the repository itself.
+    top: Option<PathBuf>,
 }
 
 impl Git {
@@ -52,14 +54,15 @@ impl Git {
     pub fn find(start: &Path) -> Option<Self> {
         start.ancestors().find_map(|directory| {
             let entry = directory.join(".git");
-            let git = match fs::metadata(&entry) {
-                Ok(found) if found.is_dir() => entry,
+            let top = Some(directory.to_owned());
+            let (git, top) = match fs::metadata(&entry) {
+                Ok(found) if found.is_dir() => (entry, top),
                 Ok(_) => {
                     let text = fs::read_to_string(&entry).ok()?;
                     let target = text.strip_prefix("gitdir:")?.trim();
-                    directory.join(target)
+                    (directory.join(target), top)
                 }
-                Err(_) if is_bare(directory) => directory.to_owned(),
+                Err(_) if is_bare(directory) => (directory.to_owned(), None),
                 Err(_) => return None,
             };
             let common = match fs::read_to_string(git.join("commondir")) {
@@ -67,7 +70,7 @@ impl Git {
                 Err(_) => git.clone(),
             };
             let common = fs::canonicalize(common).ok()?;
-            common.join("HEAD").is_file().then_some(Self { directory: git, common })
+            common.join("HEAD").is_file().then_some(Self { directory: git, common, top })
         })
     }
 
@@ -101,9 +104,26 @@ fn is_bare(directory: &Path) -> bool {
 }
 
 fn git_home(start: &Path) -> Option<PathBuf> {
-    let common = Git::find(start)?.common;
+    let Git { directory, common, top } = Git::find(start)?;
+    let is_linked = directory.join("commondir").is_file();
+    if let Some(top) = top.filter(|_| !is_linked) {
+        return Some(top);
+    }
+    // A repository that lies apart from its main worktree, as that of a submodule does, names it.
+    if let Some(worktree) = core_worktree(&common) {
+        return fs::canonicalize(common.join(worktree)).ok();
+    }
     // `.git` of a worktree, or a bare repository: the project lies beside either.
     common.parent().map(Path::to_owned)
+}
+
+/// `core.worktree` in the configuration of a repository, as git itself writes it there.
+fn core_worktree(common: &Path) -> Option<PathBuf> {
+    let config = fs::read_to_string(common.join("config")).ok()?;
+    let core = config.lines().map(str::trim).skip_while(|line| *line != "[core]").skip(1);
+    core.take_while(|line| !line.starts_with('['))
+        .find_map(|line| line.strip_prefix("worktree")?.trim_start().strip_prefix('='))
+        .map(|path| PathBuf::from(path.trim()))
 }
 
 /// Makes the directory of a store, closed to others, that git does not see.
@@ -111,8 +131,7 @@ fn git_home(start: &Path) -> Option<PathBuf> {
 /// # Errors
 /// [`StoreError::Io`]
 pub fn create_directory(directory: &Path) -> Result<(), StoreError> {
-    let failed =
-        |source| StoreError::Io { action: "create", path: directory.display().to_string(), source };
+    let failed = |source| cannot_create(directory, source);
     match DirBuilder::new().mode(0o700).create(directory) {
         Ok(()) => {}
         Err(error) if error.kind() == ErrorKind::AlreadyExists && directory.is_dir() => {}
@@ -135,13 +154,18 @@ pub(super) fn create_private(path: &Path) -> Result<(), StoreError> {
         .mode(0o600)
         .open(path)
         .map(|_| ())
-        .map_err(|source| match source.kind() {
-            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-                StoreError::ReadOnly { why: format!("no permission to write '{}'", path.display()) }
-            }
-            ErrorKind::StorageFull => StoreError::DiskFull { path: path.display().to_string() },
-            _ => StoreError::Io { action: "create", path: path.display().to_string(), source },
-        })
+        .map_err(|source| cannot_create(path, source))
+}
+
+fn cannot_create(path: &Path, source: std::io::Error) -> StoreError {
+    let path = path.display().to_string();
+    match source.kind() {
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            StoreError::ReadOnly { why: format!("no permission to write '{path}'") }
+        }
+        ErrorKind::StorageFull => StoreError::DiskFull { path },
+        _ => StoreError::Io { action: "create", path, source },
+    }
 }
 
 /// Refuses file systems on which file locks or shared memory do not work between machines.

@@ -139,36 +139,35 @@ impl Sqlite {
     pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {
         check_header(path)?;
         location::check_filesystem(path.parent().unwrap_or(Path::new(".")))?;
-        let mut flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let open = |name: &Path, flags| {
-            let connection = Connection::open_with_flags(name, flags)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        // The first read is what opens the WAL and its index.
+        let begin = |connection: Connection| {
             configure(&connection)?;
-            // The first read is what opens the WAL and its index.
             let version = connection.query_row("PRAGMA user_version", (), |row| row.get(0))?;
             Ok((connection, version))
         };
-        let opened: Result<(Connection, i64), rusqlite::Error> = open(path, flags);
-        let (connection, version) = match opened {
-            Ok(opened) => opened,
-            // A directory that cannot be written holds no place for the index of the WAL. Without
-            // content in the WAL none is needed, since then the main file is the whole store and
-            // nobody can change it.
-            Err(error) if cannot_open(&error) && !has_content(&with_suffix(path, "-wal")) => {
-                flags |= OpenFlags::SQLITE_OPEN_URI;
-                open(&immutable_uri(path), flags)
-                    .map_err(|error| failure(error, path, Duration::ZERO))?
+        let opened: Result<(Connection, i64), rusqlite::Error> =
+            Connection::open_with_flags(path, flags).and_then(begin);
+        // A directory that cannot be written may hold no place for the index of the WAL. Without
+        // content in the WAL none is needed: the main file is the whole store. Else the index is
+        // made in memory, which SQLite does under an exclusive lock; to a reader only the file
+        // system without locks grants one. Either way the store is read as it is just now.
+        let opened = match opened {
+            Err(error) if cannot_open(&error) && has_content(&with_suffix(path, "-wal")) => {
+                Connection::open_with_flags_and_vfs(path, flags, c"unix-none").and_then(
+                    |connection| {
+                        connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+                        begin(connection)
+                    },
+                )
             }
             Err(error) if cannot_open(&error) => {
-                return Err(StoreError::ReadOnly {
-                    why: format!(
-                        "the write-ahead log beside '{}' has content, and its directory does not \
-                         let it be read; copy the directory to where you can write",
-                        path.display()
-                    ),
-                });
+                let flags = flags | OpenFlags::SQLITE_OPEN_URI;
+                Connection::open_with_flags(immutable_uri(path), flags).and_then(begin)
             }
-            Err(error) => return Err(failure(error, path, Duration::ZERO)),
+            opened => opened,
         };
+        let (connection, version) = opened.map_err(|error| failure(error, path, Duration::ZERO))?;
         let store = Self { connection, path: path.to_owned(), lock_timeout: Duration::ZERO };
         store.check_version(version, "min_reader")?;
         Ok(store)
@@ -460,6 +459,7 @@ impl ReadTxn for Txn<'_> {
 
     fn event(&self, id: EventId) -> Result<Option<Event>, StoreError> {
         let row = self.optional(&format!("{EVENT} WHERE id = ?1"), [id.0], read_event)?;
+        points_back(id, row.as_ref().and_then(|event| event.parent))?;
         row.map(|event| Ok(Event { branch: self.born(event.lineage)?, ..event })).transpose()
     }
 
@@ -490,23 +490,28 @@ impl ReadTxn for Txn<'_> {
     fn link(&self, id: EventId) -> Result<Link, StoreError> {
         let sql = "SELECT lineage, live_parent, depth, jump, jump_depth, snapshot, tokens, other \
                    FROM link WHERE id = ?1";
-        self.optional(sql, [id.0], |row| {
-            let live_parent = earlier(row, 1, id.0)?.map(EventId);
-            Ok(Link {
-                lineage: LineageId(row.get(0)?),
-                live_parent,
-                depth: count(row, 2)?,
-                jump: match live_parent {
-                    Some(_) => EventId(earlier(row, 3, id.0)?.unwrap_or_default()),
-                    None => id,
-                },
-                jump_depth: count(row, 4)?,
-                snapshot: row.get::<_, Option<i64>>(5)?.map(EventId),
-                tokens: count(row, 6)?,
-                other: earlier(row, 7, id.0)?.map(EventId),
-            })
-        })?
-        .ok_or_else(|| StoreError::damaged(format!("event {id} has no entry in the lineage index")))
+        let link = self
+            .optional(sql, [id.0], |row| {
+                Ok(Link {
+                    lineage: LineageId(row.get(0)?),
+                    live_parent: row.get::<_, Option<i64>>(1)?.map(EventId),
+                    depth: count(row, 2)?,
+                    jump: EventId(row.get(3)?),
+                    jump_depth: count(row, 4)?,
+                    snapshot: row.get::<_, Option<i64>>(5)?.map(EventId),
+                    tokens: count(row, 6)?,
+                    other: row.get::<_, Option<i64>>(7)?.map(EventId),
+                })
+            })?
+            .ok_or_else(|| {
+                StoreError::damaged(format!("event {id} has no entry in the lineage index"))
+            })?;
+        points_back(id, link.live_parent)?;
+        points_back(id, Some(link.jump).filter(|jump| *jump != id || link.live_parent.is_some()))?;
+        if link.depth == 0 || link.jump_depth > link.depth {
+            return Err(StoreError::damaged(format!("event {id} has an impossible depth")));
+        }
+        Ok(link)
     }
 
     fn checkpoint_before(
@@ -663,6 +668,16 @@ fn insert<'a>(
     statement.execute(values).map(|_| ())
 }
 
+/// Everything that walks the log ends because each step goes to an earlier event; a broken store must
+/// not turn that into a circle.
+fn points_back(id: EventId, to: Option<EventId>) -> Result<(), StoreError> {
+    match to.filter(|to| *to >= id || to.0 <= 0) {
+        None => Ok(()),
+        Some(to) => Err(StoreError::damaged(format!("event {id} follows event {to}"))),
+    }
+}
+
+/// A branch row. Like events, branches follow earlier ones only.
 fn read_branch(row: &Row<'_>) -> rusqlite::Result<Branch> {
     let text = |index| row.get::<_, String>(index);
     let fork_event: Option<i64> = row.get(4)?;
@@ -820,7 +835,7 @@ pub(crate) fn failure(error: rusqlite::Error, path: &Path, waited: Duration) -> 
             let source = std::io::Error::other(error.to_string());
             StoreError::Io { action: "use", path, source }
         }
-        None => StoreError::damaged(format!("a row of '{path}' has an unexpected value: {error}")),
+        None => StoreError::damaged(format!("a row of '{path}' has an unexpected value")),
         Some(_) => StoreError::Engine { path, what: error.to_string() },
     }
 }

@@ -91,7 +91,11 @@ pub(crate) fn nearest(
                         |id| txn.link(id),
                         |(id, _)| Ok::<_, StoreError>(*id <= point.event),
                     )? {
-                        Some(reached) => at = reached,
+                        Some(reached) if reached.0 < at.0 => at = reached,
+                        Some((id, _)) => {
+                            let what = format!("event {id} is older than its branch");
+                            return Err(StoreError::damaged(what));
+                        }
                         None => return Ok(None),
                     }
                     continue;

@@ -1,12 +1,28 @@
 //! The commands, as shell sessions: what is printed, what the exit status is, what was written.
 
 mod append;
+mod arguments;
 mod branches;
 mod config;
+mod damage;
 mod demo;
+mod discovery;
+mod filesystem;
+mod generated;
 mod identity;
+mod init;
+mod input;
+mod interrupted;
+mod locks;
+mod log;
+mod names;
+mod operations;
 mod plumbing;
 mod porcelain;
 mod readme;
 mod sandbox;
+mod secrets;
+mod state;
+mod stores;
+mod streams;
 mod verify_log;

@@ -1,0 +1,415 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_mk_global_optspecs
+    string join \n C= db= agent= branch= json lock-timeout= color= h/help V/version
+end
+
+function __fish_mk_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_mk_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_mk_using_subcommand
+    set -l cmd (__fish_mk_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c mk -n "__fish_mk_needs_command" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_needs_command" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_needs_command" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_needs_command" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_needs_command" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_needs_command" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_needs_command" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_needs_command" -s V -l version -d 'Print version'
+complete -c mk -n "__fish_mk_needs_command" -f -a "init" -d 'Make a project: one shared memory for everyone who works in this directory'
+complete -c mk -n "__fish_mk_needs_command" -f -a "append" -d 'Append an event to a branch and print its hash'
+complete -c mk -n "__fish_mk_needs_command" -f -a "task" -d 'Say what you are working on'
+complete -c mk -n "__fish_mk_needs_command" -f -a "decide" -d 'Record a decision that others should follow'
+complete -c mk -n "__fish_mk_needs_command" -f -a "fact" -d 'Record what was found out about the workspace'
+complete -c mk -n "__fish_mk_needs_command" -f -a "note" -d 'Note a passing thought'
+complete -c mk -n "__fish_mk_needs_command" -f -a "fork" -d 'Start a branch at an event of another branch'
+complete -c mk -n "__fish_mk_needs_command" -f -a "switch" -d 'Change the branch you work on'
+complete -c mk -n "__fish_mk_needs_command" -f -a "rollback" -d 'Take everything after an event off the live timeline'
+complete -c mk -n "__fish_mk_needs_command" -f -a "undo" -d 'Roll back your own last events'
+complete -c mk -n "__fish_mk_needs_command" -f -a "retract" -d 'Take back a decision, a fact or a task, whoever recorded it'
+complete -c mk -n "__fish_mk_needs_command" -f -a "log" -d 'Show what happened on a branch, newest first'
+complete -c mk -n "__fish_mk_needs_command" -f -a "show" -d 'Show events with all that they say'
+complete -c mk -n "__fish_mk_needs_command" -f -a "diff" -d 'Show how two branches differ: events of each side, decisions and facts'
+complete -c mk -n "__fish_mk_needs_command" -f -a "context" -d 'Print what an agent should read: what holds now, then what happened last'
+complete -c mk -n "__fish_mk_needs_command" -f -a "fold" -d 'Print what a branch adds up to: tasks, decisions, facts, blockers, claims'
+complete -c mk -n "__fish_mk_needs_command" -f -a "cat-event" -d 'Print events as they are stored and travel: canonical JSON, a line each, with salt and hashes'
+complete -c mk -n "__fish_mk_needs_command" -f -a "rev-parse" -d 'Print the hash that a revision stands for, or where the project is'
+complete -c mk -n "__fish_mk_needs_command" -f -a "rev-list" -d 'Print the hashes of the events of a branch or a range, newest first'
+complete -c mk -n "__fish_mk_needs_command" -f -a "merge-base" -d 'Print the last event that two lineages share'
+complete -c mk -n "__fish_mk_needs_command" -f -a "for-each-branch" -d 'Print all branches, the oldest first, a line each'
+complete -c mk -n "__fish_mk_needs_command" -f -a "verify" -d 'Check every chain, index and head of the store'
+complete -c mk -n "__fish_mk_needs_command" -f -a "anchor" -d 'Print one line that stands for the whole log'
+complete -c mk -n "__fish_mk_needs_command" -f -a "config" -d 'Print or change a setting of the project'
+complete -c mk -n "__fish_mk_needs_command" -f -a "demo" -d 'Check every chain, index and head of the store'
+complete -c mk -n "__fish_mk_needs_command" -f -a "completions" -d 'Print the completion script of a shell'
+complete -c mk -n "__fish_mk_needs_command" -f -a "generate" -d 'Write man/ and completions/ from the definition of the commands'
+complete -c mk -n "__fish_mk_needs_command" -f -a "help" -d 'Explain a command, or the codes of errors'
+complete -c mk -n "__fish_mk_using_subcommand init" -l tokenizer -d 'How tokens are counted, for good' -r
+complete -c mk -n "__fish_mk_using_subcommand init" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand init" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand init" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand init" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand init" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand init" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand init" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand init" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand append" -l type -d 'What happened [default: AGENT_SCRATCHPAD]' -r
+complete -c mk -n "__fish_mk_using_subcommand append" -l payload -d 'The payload, a JSON object: the text, `-` for stdin, or @FILE' -r
+complete -c mk -n "__fish_mk_using_subcommand append" -l meta -d 'Metadata, a JSON object: the text, `-` for stdin, or @FILE' -r
+complete -c mk -n "__fish_mk_using_subcommand append" -l expect -d 'Append only if this is the head of the branch; `none` for an empty branch' -r
+complete -c mk -n "__fish_mk_using_subcommand append" -l op-id -d 'Do this once, however often it is asked for under ID' -r
+complete -c mk -n "__fish_mk_using_subcommand append" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand append" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand append" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand append" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand append" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand append" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand append" -l batch -d 'Read events from stdin and append all or none'
+complete -c mk -n "__fish_mk_using_subcommand append" -l each -d 'Read events from stdin and append each on its own'
+complete -c mk -n "__fish_mk_using_subcommand append" -s q -l quiet -d 'Print nothing'
+complete -c mk -n "__fish_mk_using_subcommand append" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand append" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand task" -s c -l constraint -d 'A condition to keep, any number of times' -r
+complete -c mk -n "__fish_mk_using_subcommand task" -l meta -d 'Metadata, a JSON object: the text, `-` for stdin, or @FILE' -r
+complete -c mk -n "__fish_mk_using_subcommand task" -l expect -d 'Append only if this is the head of the branch; `none` for an empty branch' -r
+complete -c mk -n "__fish_mk_using_subcommand task" -l op-id -d 'Do this once, however often it is asked for under ID' -r
+complete -c mk -n "__fish_mk_using_subcommand task" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand task" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand task" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand task" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand task" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand task" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand task" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand task" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand decide" -s m -l message -d 'Why' -r
+complete -c mk -n "__fish_mk_using_subcommand decide" -l meta -d 'Metadata, a JSON object: the text, `-` for stdin, or @FILE' -r
+complete -c mk -n "__fish_mk_using_subcommand decide" -l expect -d 'Append only if this is the head of the branch; `none` for an empty branch' -r
+complete -c mk -n "__fish_mk_using_subcommand decide" -l op-id -d 'Do this once, however often it is asked for under ID' -r
+complete -c mk -n "__fish_mk_using_subcommand decide" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand decide" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand decide" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand decide" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand decide" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand decide" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand decide" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand decide" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand fact" -l meta -d 'Metadata, a JSON object: the text, `-` for stdin, or @FILE' -r
+complete -c mk -n "__fish_mk_using_subcommand fact" -l expect -d 'Append only if this is the head of the branch; `none` for an empty branch' -r
+complete -c mk -n "__fish_mk_using_subcommand fact" -l op-id -d 'Do this once, however often it is asked for under ID' -r
+complete -c mk -n "__fish_mk_using_subcommand fact" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand fact" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand fact" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand fact" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand fact" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand fact" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand fact" -l text -d 'Keep every value as a text'
+complete -c mk -n "__fish_mk_using_subcommand fact" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand fact" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand note" -l meta -d 'Metadata, a JSON object: the text, `-` for stdin, or @FILE' -r
+complete -c mk -n "__fish_mk_using_subcommand note" -l expect -d 'Append only if this is the head of the branch; `none` for an empty branch' -r
+complete -c mk -n "__fish_mk_using_subcommand note" -l op-id -d 'Do this once, however often it is asked for under ID' -r
+complete -c mk -n "__fish_mk_using_subcommand note" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand note" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand note" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand note" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand note" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand note" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand note" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand note" -s h -l help -d 'Print help'
+complete -c mk -n "__fish_mk_using_subcommand fork" -l from -d 'Branch to fork from [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand fork" -l at -d 'Fork point [default: the head of BRANCH]' -r
+complete -c mk -n "__fish_mk_using_subcommand fork" -s m -l message -d 'Why' -r
+complete -c mk -n "__fish_mk_using_subcommand fork" -l op-id -d 'Do this once, however often it is asked for under ID' -r
+complete -c mk -n "__fish_mk_using_subcommand fork" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand fork" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand fork" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand fork" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand fork" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand fork" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand fork" -l switch -d 'Make it the current branch'
+complete -c mk -n "__fish_mk_using_subcommand fork" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand fork" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand switch" -l at -d 'Fork point, with --create [default: the head of the current branch]' -r
+complete -c mk -n "__fish_mk_using_subcommand switch" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand switch" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand switch" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand switch" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand switch" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand switch" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand switch" -s c -l create -d 'Fork it from the current branch first'
+complete -c mk -n "__fish_mk_using_subcommand switch" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand switch" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand rollback" -s m -l message -d 'Why' -r
+complete -c mk -n "__fish_mk_using_subcommand rollback" -l op-id -d 'Do this once, however often it is asked for under ID' -r
+complete -c mk -n "__fish_mk_using_subcommand rollback" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand rollback" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand rollback" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand rollback" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand rollback" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand rollback" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand rollback" -l include-others -d 'Revert the events of other agents too'
+complete -c mk -n "__fish_mk_using_subcommand rollback" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand rollback" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand undo" -s m -l message -d 'Why' -r
+complete -c mk -n "__fish_mk_using_subcommand undo" -l op-id -d 'Do this once, however often it is asked for under ID' -r
+complete -c mk -n "__fish_mk_using_subcommand undo" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand undo" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand undo" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand undo" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand undo" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand undo" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand undo" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand undo" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand retract" -s m -l message -d 'Why' -r
+complete -c mk -n "__fish_mk_using_subcommand retract" -l op-id -d 'Do this once, however often it is asked for under ID' -r
+complete -c mk -n "__fish_mk_using_subcommand retract" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand retract" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand retract" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand retract" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand retract" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand retract" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand retract" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand retract" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand log" -s n -l max-count -d 'At most N events' -r
+complete -c mk -n "__fish_mk_using_subcommand log" -l by -d 'Only events by this agent' -r
+complete -c mk -n "__fish_mk_using_subcommand log" -l type -d 'Only events of this type' -r
+complete -c mk -n "__fish_mk_using_subcommand log" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand log" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand log" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand log" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand log" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand log" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand log" -l all -d 'All events of all branches, in the order they were appended'
+complete -c mk -n "__fish_mk_using_subcommand log" -l lineage -d 'Reverted events too'
+complete -c mk -n "__fish_mk_using_subcommand log" -l reverse -d 'Oldest first'
+complete -c mk -n "__fish_mk_using_subcommand log" -l oneline -d 'A line for each event'
+complete -c mk -n "__fish_mk_using_subcommand log" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand log" -s h -l help -d 'Print help'
+complete -c mk -n "__fish_mk_using_subcommand show" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand show" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand show" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand show" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand show" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand show" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand show" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand show" -s h -l help -d 'Print help'
+complete -c mk -n "__fish_mk_using_subcommand diff" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand diff" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand diff" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand diff" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand diff" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand diff" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand diff" -l exit-code -d 'Exit with 1 if they differ'
+complete -c mk -n "__fish_mk_using_subcommand diff" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand diff" -s h -l help -d 'Print help'
+complete -c mk -n "__fish_mk_using_subcommand context" -l budget -d 'Most tokens, at least 100 [default: 4000]' -r
+complete -c mk -n "__fish_mk_using_subcommand context" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand context" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand context" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand context" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand context" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand context" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand context" -l full -d 'Print the newest snapshot and every event after it, however long'
+complete -c mk -n "__fish_mk_using_subcommand context" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand context" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand fold" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand fold" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand fold" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand fold" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand fold" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand fold" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand fold" -l digest -d 'Print the SHA-256 of the state instead, equal wherever the same events are'
+complete -c mk -n "__fish_mk_using_subcommand fold" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand fold" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand cat-event" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand cat-event" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand cat-event" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand cat-event" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand cat-event" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand cat-event" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand cat-event" -l batch -d 'Answer revisions from stdin, with the event'
+complete -c mk -n "__fish_mk_using_subcommand cat-event" -l batch-check -d 'Answer revisions from stdin, without the event'
+complete -c mk -n "__fish_mk_using_subcommand cat-event" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand cat-event" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand rev-parse" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand rev-parse" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand rev-parse" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand rev-parse" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand rev-parse" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand rev-parse" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand rev-parse" -l id -d 'Print event ids instead'
+complete -c mk -n "__fish_mk_using_subcommand rev-parse" -l short -d 'Print the first 8 digits'
+complete -c mk -n "__fish_mk_using_subcommand rev-parse" -s q -l quiet -d 'Say nothing if there is no such event, and exit with 1'
+complete -c mk -n "__fish_mk_using_subcommand rev-parse" -l store -d 'Print the path of the store'
+complete -c mk -n "__fish_mk_using_subcommand rev-parse" -l project -d 'Print the id of the project'
+complete -c mk -n "__fish_mk_using_subcommand rev-parse" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand rev-parse" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand rev-list" -s n -l max-count -d 'At most N events' -r
+complete -c mk -n "__fish_mk_using_subcommand rev-list" -l by -d 'Only events by this agent' -r
+complete -c mk -n "__fish_mk_using_subcommand rev-list" -l type -d 'Only events of this type' -r
+complete -c mk -n "__fish_mk_using_subcommand rev-list" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand rev-list" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand rev-list" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand rev-list" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand rev-list" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand rev-list" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand rev-list" -l all -d 'All events of all branches, in the order they were appended'
+complete -c mk -n "__fish_mk_using_subcommand rev-list" -l lineage -d 'Reverted events too'
+complete -c mk -n "__fish_mk_using_subcommand rev-list" -l reverse -d 'Oldest first'
+complete -c mk -n "__fish_mk_using_subcommand rev-list" -l count -d 'Print how many there are instead'
+complete -c mk -n "__fish_mk_using_subcommand rev-list" -l id -d 'Print event ids instead'
+complete -c mk -n "__fish_mk_using_subcommand rev-list" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand rev-list" -s h -l help -d 'Print help'
+complete -c mk -n "__fish_mk_using_subcommand merge-base" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand merge-base" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand merge-base" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand merge-base" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand merge-base" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand merge-base" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand merge-base" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand merge-base" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand for-each-branch" -l format -d 'What to print: text with %(name) %(hash) %(event_id) %(sequence) %(parent) %(fork_point) %(created_at) %(created_by) and %%' -r
+complete -c mk -n "__fish_mk_using_subcommand for-each-branch" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand for-each-branch" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand for-each-branch" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand for-each-branch" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand for-each-branch" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand for-each-branch" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand for-each-branch" -s z -d 'End each with a NUL instead of a line break'
+complete -c mk -n "__fish_mk_using_subcommand for-each-branch" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand for-each-branch" -s h -l help -d 'Print help'
+complete -c mk -n "__fish_mk_using_subcommand verify" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand verify" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand verify" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand verify" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand verify" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand verify" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand verify" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand verify" -s h -l help -d 'Print help'
+complete -c mk -n "__fish_mk_using_subcommand anchor" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand anchor" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand anchor" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand anchor" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand anchor" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand anchor" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand anchor" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand anchor" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand config" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand config" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand config" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand config" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand config" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand config" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand config" -l unset -d 'Go back to the default'
+complete -c mk -n "__fish_mk_using_subcommand config" -l list -d 'Print all that are set'
+complete -c mk -n "__fish_mk_using_subcommand config" -s z -d 'With --list, end each with a NUL instead of a line break'
+complete -c mk -n "__fish_mk_using_subcommand config" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand config" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand demo" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand demo" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand demo" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand demo" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand demo" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand demo" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand demo" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand demo" -s h -l help -d 'Print help'
+complete -c mk -n "__fish_mk_using_subcommand completions" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand completions" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand completions" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand completions" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand completions" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand completions" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand completions" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand completions" -s h -l help -d 'Print help'
+complete -c mk -n "__fish_mk_using_subcommand generate" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand generate" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand generate" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand generate" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand generate" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand generate" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand generate" -l check -d 'Write nothing, and exit with 1 if a file would change'
+complete -c mk -n "__fish_mk_using_subcommand generate" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand generate" -s h -l help -d 'Print help'
+complete -c mk -n "__fish_mk_using_subcommand help" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand help" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand help" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand help" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand help" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand help" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand help" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand help" -s h -l help -d 'Print help'
