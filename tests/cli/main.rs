@@ -1,5 +1,7 @@
 //! The commands, as shell sessions: what is printed, what the exit status is, what was written.
 
+#![expect(clippy::disallowed_methods, reason = "tests hold waits against their limits")]
+
 mod append;
 mod arguments;
 mod branches;
