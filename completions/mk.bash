@@ -455,7 +455,7 @@ _mk() {
             return 0
             ;;
         mk__subcmd__demo)
-            opts="-C -h --db --agent --branch --json --lock-timeout --color --help"
+            opts="-C -h --keep --db --agent --branch --json --lock-timeout --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1359,12 +1359,16 @@ _mk() {
             return 0
             ;;
         mk__subcmd__verify)
-            opts="-C -h --db --agent --branch --json --lock-timeout --color --help"
+            opts="-C -h --anchor --db --agent --branch --json --lock-timeout --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --anchor)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 -C)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

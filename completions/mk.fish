@@ -59,7 +59,7 @@ complete -c mk -n "__fish_mk_needs_command" -f -a "for-each-branch" -d 'Print al
 complete -c mk -n "__fish_mk_needs_command" -f -a "verify" -d 'Check every chain, index and head of the store'
 complete -c mk -n "__fish_mk_needs_command" -f -a "anchor" -d 'Print one line that stands for the whole log'
 complete -c mk -n "__fish_mk_needs_command" -f -a "config" -d 'Print or change a setting of the project'
-complete -c mk -n "__fish_mk_needs_command" -f -a "demo" -d 'Check every chain, index and head of the store'
+complete -c mk -n "__fish_mk_needs_command" -f -a "demo" -d 'Play a story of two agents in a throw-away project, and check what it claims'
 complete -c mk -n "__fish_mk_needs_command" -f -a "completions" -d 'Print the completion script of a shell'
 complete -c mk -n "__fish_mk_needs_command" -f -a "generate" -d 'Write man/ and completions/ from the definition of the commands'
 complete -c mk -n "__fish_mk_needs_command" -f -a "help" -d 'Explain a command, or the codes of errors'
@@ -339,6 +339,7 @@ never\t''"
 complete -c mk -n "__fish_mk_using_subcommand for-each-branch" -s z -d 'End each with a NUL instead of a line break'
 complete -c mk -n "__fish_mk_using_subcommand for-each-branch" -l json -d 'Answer in JSON'
 complete -c mk -n "__fish_mk_using_subcommand for-each-branch" -s h -l help -d 'Print help'
+complete -c mk -n "__fish_mk_using_subcommand verify" -l anchor -d 'Lines that `mk anchor` printed, which must hold; # begins a comment' -r -F
 complete -c mk -n "__fish_mk_using_subcommand verify" -s C -d 'Run as if started in DIR' -r -F
 complete -c mk -n "__fish_mk_using_subcommand verify" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
 complete -c mk -n "__fish_mk_using_subcommand verify" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
@@ -348,7 +349,7 @@ complete -c mk -n "__fish_mk_using_subcommand verify" -l color -d 'When to colou
 always\t''
 never\t''"
 complete -c mk -n "__fish_mk_using_subcommand verify" -l json -d 'Answer in JSON'
-complete -c mk -n "__fish_mk_using_subcommand verify" -s h -l help -d 'Print help'
+complete -c mk -n "__fish_mk_using_subcommand verify" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mk -n "__fish_mk_using_subcommand anchor" -s C -d 'Run as if started in DIR' -r -F
 complete -c mk -n "__fish_mk_using_subcommand anchor" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
 complete -c mk -n "__fish_mk_using_subcommand anchor" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
@@ -380,8 +381,9 @@ complete -c mk -n "__fish_mk_using_subcommand demo" -l lock-timeout -d 'How long
 complete -c mk -n "__fish_mk_using_subcommand demo" -l color -d 'When to colour text for people' -r -f -a "auto\t''
 always\t''
 never\t''"
+complete -c mk -n "__fish_mk_using_subcommand demo" -l keep -d 'Keep the project, and say where it is'
 complete -c mk -n "__fish_mk_using_subcommand demo" -l json -d 'Answer in JSON'
-complete -c mk -n "__fish_mk_using_subcommand demo" -s h -l help -d 'Print help'
+complete -c mk -n "__fish_mk_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mk -n "__fish_mk_using_subcommand completions" -s C -d 'Run as if started in DIR' -r -F
 complete -c mk -n "__fish_mk_using_subcommand completions" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
 complete -c mk -n "__fish_mk_using_subcommand completions" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
