@@ -1,0 +1,3 @@
+//! The laws of the kernel, a file each.
+
+mod verify;
