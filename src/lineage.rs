@@ -31,6 +31,23 @@ pub struct Link {
     pub other: Option<EventId>,
 }
 
+impl Link {
+    /// Whether this can be the link of `id`: it leads to events before, and so to an end.
+    #[must_use]
+    pub fn points_back(&self, id: EventId) -> bool {
+        let depths = 1..=id.0.unsigned_abs();
+        let jumps = match self.live_parent {
+            Some(parent) => parent < id && self.jump < id,
+            None => self.jump == id,
+        };
+        jumps
+            && self.jump_depth <= self.depth
+            && depths.contains(&self.depth)
+            && self.snapshot.is_none_or(|snapshot| snapshot <= id)
+            && self.other.is_none_or(|other| other < id)
+    }
+}
+
 /// An event with its link.
 pub type Linked = (EventId, Link);
 

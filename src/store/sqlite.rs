@@ -490,28 +490,21 @@ impl ReadTxn for Txn<'_> {
     fn link(&self, id: EventId) -> Result<Link, StoreError> {
         let sql = "SELECT lineage, live_parent, depth, jump, jump_depth, snapshot, tokens, other \
                    FROM link WHERE id = ?1";
-        let link = self
-            .optional(sql, [id.0], |row| {
-                Ok(Link {
-                    lineage: LineageId(row.get(0)?),
-                    live_parent: row.get::<_, Option<i64>>(1)?.map(EventId),
-                    depth: count(row, 2)?,
-                    jump: EventId(row.get(3)?),
-                    jump_depth: count(row, 4)?,
-                    snapshot: row.get::<_, Option<i64>>(5)?.map(EventId),
-                    tokens: count(row, 6)?,
-                    other: row.get::<_, Option<i64>>(7)?.map(EventId),
-                })
-            })?
-            .ok_or_else(|| {
-                StoreError::damaged(format!("event {id} has no entry in the lineage index"))
-            })?;
-        points_back(id, link.live_parent)?;
-        points_back(id, Some(link.jump).filter(|jump| *jump != id || link.live_parent.is_some()))?;
-        if link.depth == 0 || link.jump_depth > link.depth {
-            return Err(StoreError::damaged(format!("event {id} has an impossible depth")));
-        }
-        Ok(link)
+        let link = self.optional(sql, [id.0], |row| {
+            Ok(Link {
+                lineage: LineageId(row.get(0)?),
+                live_parent: row.get::<_, Option<i64>>(1)?.map(EventId),
+                depth: count(row, 2)?,
+                jump: EventId(row.get(3)?),
+                jump_depth: count(row, 4)?,
+                snapshot: row.get::<_, Option<i64>>(5)?.map(EventId),
+                tokens: count(row, 6)?,
+                other: row.get::<_, Option<i64>>(7)?.map(EventId),
+            })
+        })?;
+        let wrong = |what| StoreError::damaged(format!("event {id} {what} in the lineage index"));
+        let link = link.ok_or_else(|| wrong("has no entry"))?;
+        if link.points_back(id) { Ok(link) } else { Err(wrong("has an impossible entry")) }
     }
 
     fn checkpoint_before(
@@ -744,7 +737,8 @@ fn count(row: &Row<'_>, index: usize) -> rusqlite::Result<u64> {
 }
 
 fn signed(number: u64) -> i64 {
-    i64::try_from(number).expect("counts of events and tokens fit 63 bits")
+    // Counts of events and tokens fit 63 bits, unless a damaged row held another.
+    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
@@ -835,6 +829,8 @@ pub(crate) fn failure(error: rusqlite::Error, path: &Path, waited: Duration) -> 
             let source = std::io::Error::other(error.to_string());
             StoreError::Io { action: "use", path, source }
         }
+        // What is asked never changes, so the file is at fault: other tables, or a format of none.
+        Some(Code::Unknown) => StoreError::damaged(format!("'{path}' is not laid out as a store")),
         None => StoreError::damaged(format!("a row of '{path}' has an unexpected value")),
         Some(_) => StoreError::Engine { path, what: error.to_string() },
     }

@@ -2,6 +2,7 @@
 
 use super::event::Before;
 use crate::event::{Event, EventType};
+use crate::id::EventId;
 use crate::lineage::{self, Author, Link};
 
 /// The entry of `event` after `live` on the live timeline, whose jump has the entry `jump`.
@@ -19,7 +20,7 @@ pub(super) fn expected(event: &Event, live: Option<(&Before, Link, Link)>, token
 
 /// The columns in which `found` is not `expected`.
 pub(super) fn difference(found: &Link, expected: &Link) -> String {
-    let event = |id: Option<crate::id::EventId>| id.map_or("none".to_owned(), |id| id.to_string());
+    let event = |id: Option<EventId>| id.map_or("none".to_owned(), |id| id.to_string());
     let columns = [
         ("lineage", found.lineage.0.to_string(), expected.lineage.0.to_string()),
         ("live_parent", event(found.live_parent), event(expected.live_parent)),

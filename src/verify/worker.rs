@@ -260,7 +260,10 @@ impl<'p> Worker<'p> {
                 _ => None,
             },
             _ if event.parent.is_none() => return Ok(Live::Root),
-            _ => return Ok(parent.map_or(Live::Unknown, Live::After)),
+            _ => {
+                let parent = parent.filter(|parent| parent.id < event.id);
+                return Ok(parent.map_or(Live::Unknown, Live::After));
+            }
         };
         let Some(id) = before else { return Ok(Live::Unknown) };
         let found = self.memory.before(audit, event.lineage, id)?;
@@ -324,16 +327,18 @@ impl<'p> Worker<'p> {
                 None
             }
         };
+        // Nothing can be told after an entry that is missing; what is there is gone by.
+        let usable = found.filter(|found| found.points_back(event.id));
         let live = match live {
             Live::Root => None,
             Live::After(before) => {
-                let Some(link) = before.link else { return Ok(found) };
+                let Some(link) = before.link else { return Ok(usable) };
                 let Some(jump) = readable(self.memory.link(audit, link.jump))? else {
-                    return Ok(found);
+                    return Ok(usable);
                 };
                 Some((before, link, jump))
             }
-            Live::Unknown => return Ok(found),
+            Live::Unknown => return Ok(usable),
         };
         let tokens = match (event.kind, payload) {
             (EventType::Snapshot, _) => 0,

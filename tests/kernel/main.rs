@@ -15,3 +15,4 @@ mod rollbacks;
 mod states;
 mod timeline;
 mod units;
+mod verify;
