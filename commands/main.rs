@@ -137,14 +137,8 @@ fn main() -> ExitCode {
         Failure::new(Code::INTERNAL, message)
             .hint("please report this, with the command that was run")
             .tell(false);
+        std::process::exit(Code::INTERNAL.exit.into());
     }));
-    match std::panic::catch_unwind(start) {
-        Ok(code) => code,
-        Err(_) => ExitCode::from(Code::INTERNAL.exit),
-    }
-}
-
-fn start() -> ExitCode {
     let answer = parse().and_then(|mk| {
         let Some(mk) = mk else { return Ok(Answer::Yes) };
         let mut ctx = Context::new(mk.global)?;

@@ -1,0 +1,392 @@
+//! The embedded engine: one SQLite file in WAL mode.
+
+mod failure;
+mod txn;
+
+use std::fs;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rusqlite::config::DbConfig;
+use rusqlite::types::ToSql;
+use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior};
+
+use super::audit::Audit;
+use super::schema::{APPLICATION_ID, LINK_RULES, MIN_READER, MIN_WRITER, SCHEMA, VERSION};
+use super::turnstile::Turnstile;
+use super::{Engine, Identity, ReadTxn, StoreError, WriteTxn, location};
+use crate::id::{AgentId, BranchName, hex};
+use crate::time::Timestamp;
+
+pub(super) use failure::failure;
+pub(super) use txn::{BRANCH, Txn};
+
+/// Bytes of the WAL after which a writer copies it into the main file and empties it. A process that
+/// opens the store alone reads the whole WAL first, so a short command is only as fast as the WAL is
+/// short.
+///
+/// The engine's own automatic checkpoint copies too, but leaves it to the *next* transaction of the
+/// same process to start the WAL again. Where each process writes once, there is none, and the WAL
+/// would only grow.
+const WAL_MAX: u64 = 512 << 10;
+
+/// Most memory for pages of a store that is written to, taken only as far as it is used. Hashes go to
+/// random places of their index, so a long batch needs more of it at hand than the engine's 2 MiB.
+const CACHE_KIB: i32 = 32_768;
+
+/// A store in a SQLite file.
+pub struct Sqlite {
+    connection: Connection,
+    path: PathBuf,
+    /// How long to wait for the write lock.
+    lock_timeout: Duration,
+}
+
+/// How sure a finished write is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// It survives a power cut: one sync a transaction.
+    Full,
+    /// It survives the death of the process; the last ones may be lost in a power cut.
+    Normal,
+}
+
+impl Sqlite {
+    /// Makes a store at `path` with the empty branch `main`, unless there is a file; answers whether
+    /// it made one.
+    ///
+    /// The file appears whole or not at all. Of two that make one at once, the second waits up to
+    /// `lock_timeout` and finds the first one's. Directories are not made.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`] if it cannot be written, [`StoreError::Filesystem`] on a network.
+    pub fn create(
+        path: &Path,
+        identity: &Identity,
+        now: Timestamp,
+        agent: &AgentId,
+        lock_timeout: Duration,
+    ) -> Result<bool, StoreError> {
+        location::check_filesystem(path.parent().unwrap_or(Path::new(".")))?;
+        let _turn = Turnstile::enter(&with_suffix(path, "-lock"), lock_timeout)?;
+        if path.exists() {
+            return Ok(false);
+        }
+        let draft = with_suffix(path, "-new");
+        let made = Self::create_draft(&draft, path, identity, now, agent).map(|()| true);
+        if made.is_err() {
+            for suffix in ["", "-wal", "-shm", "-journal"] {
+                let _ = fs::remove_file(with_suffix(&draft, suffix));
+            }
+        }
+        made
+    }
+
+    fn create_draft(
+        draft: &Path,
+        path: &Path,
+        identity: &Identity,
+        now: Timestamp,
+        agent: &AgentId,
+    ) -> Result<(), StoreError> {
+        let shown = path.display().to_string();
+        let failed = |error| failure(error, path, Duration::ZERO);
+        location::create_private(draft)?;
+        let mut connection = Connection::open(draft).map_err(failed)?;
+        connection.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
+        connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
+        let txn = connection.transaction().map_err(failed)?;
+        txn.execute_batch(SCHEMA).map_err(failed)?;
+        txn.pragma_update(None, "application_id", APPLICATION_ID).map_err(failed)?;
+        txn.pragma_update(None, "user_version", VERSION).map_err(failed)?;
+        let tokenizer = identity.tokenizer.to_string();
+        let values: [(&str, &dyn ToSql); 7] = [
+            ("project_id", &identity.project_id),
+            ("root", &identity.root),
+            ("tokenizer", &tokenizer),
+            ("key", &identity.key),
+            ("min_reader", &MIN_READER),
+            ("min_writer", &MIN_WRITER),
+            ("link_rules", &LINK_RULES),
+        ];
+        for (key, value) in values {
+            txn.execute("INSERT INTO store(key, value) VALUES (?1, ?2)", (key, value))
+                .map_err(failed)?;
+        }
+        let main = BranchName::main();
+        txn.execute(
+            "INSERT INTO branch(name, born, fork_sequence, head_sequence, created_at, created_by)
+             VALUES (?1, ?1, 0, 0, ?2, ?3)",
+            (main.as_str(), now.micros(), agent.as_str()),
+        )
+        .map_err(failed)?;
+        txn.commit().map_err(failed)?;
+        connection.close().map_err(|(_, error)| failed(error))?;
+        let io = |source| StoreError::Io { action: "create", path: shown.clone(), source };
+        fs::File::open(draft).and_then(|file| file.sync_all()).map_err(io)?;
+        fs::rename(draft, path).map_err(io)?;
+        let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
+        fs::File::open(directory.unwrap_or(Path::new(".")))
+            .and_then(|directory| directory.sync_all())
+            .map_err(io)
+    }
+
+    /// Opens the store at `path` for reading. Nothing is written, now or later.
+    ///
+    /// # Errors
+    /// If there is none, or it cannot be read by this version.
+    pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {
+        check_header(path)?;
+        location::check_filesystem(path.parent().unwrap_or(Path::new(".")))?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        // The first read is what opens the WAL and its index.
+        let begin = |connection: Connection| {
+            configure(&connection)?;
+            let version = connection.query_row("PRAGMA user_version", (), |row| row.get(0))?;
+            Ok((connection, version))
+        };
+        let opened: Result<(Connection, i64), rusqlite::Error> =
+            Connection::open_with_flags(path, flags).and_then(begin);
+        // A directory that cannot be written may hold no place for the index of the WAL. Without
+        // content in the WAL none is needed: the main file is the whole store. Else the index is
+        // made in memory, which SQLite does under an exclusive lock; to a reader only the file
+        // system without locks grants one. Either way the store is read as it is just now.
+        let opened = match opened {
+            Err(error) if cannot_open(&error) && has_content(&with_suffix(path, "-wal")) => {
+                Connection::open_with_flags_and_vfs(path, flags, c"unix-none").and_then(
+                    |connection| {
+                        connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+                        begin(connection)
+                    },
+                )
+            }
+            Err(error) if cannot_open(&error) => {
+                let flags = flags | OpenFlags::SQLITE_OPEN_URI;
+                Connection::open_with_flags(immutable_uri(path), flags).and_then(begin)
+            }
+            opened => opened,
+        };
+        let (connection, version) = opened.map_err(|error| failure(error, path, Duration::ZERO))?;
+        let store = Self { connection, path: path.to_owned(), lock_timeout: Duration::ZERO };
+        store.check_version(version, "min_reader")?;
+        Ok(store)
+    }
+
+    /// Opens the store at `path` for reading and writing; a write waits up to `lock_timeout` for
+    /// others to finish.
+    ///
+    /// # Errors
+    /// If there is none, or it cannot be read and written by this version or this user.
+    pub fn open_to_write(
+        path: &Path,
+        lock_timeout: Duration,
+        durability: Durability,
+    ) -> Result<Self, StoreError> {
+        check_header(path)?;
+        location::check_filesystem(path.parent().unwrap_or(Path::new(".")))?;
+        let failed = |error| failure(error, path, Duration::ZERO);
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+        if connection.is_readonly("main").map_err(failed)? {
+            return Err(StoreError::ReadOnly {
+                why: format!("no permission to write '{}'", path.display()),
+            });
+        }
+        configure(&connection).map_err(failed)?;
+        // The last one to close would copy the WAL into the main file and delete it: two more syncs
+        // for every short command.
+        connection
+            .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
+            .map_err(failed)?;
+        connection.pragma_update(None, "wal_autocheckpoint", 0).map_err(failed)?;
+        connection.pragma_update(None, "cache_size", -CACHE_KIB).map_err(failed)?;
+        let store = Self { connection, path: path.to_owned(), lock_timeout };
+        let version = store
+            .connection
+            .query_row("PRAGMA user_version", (), |row| row.get(0))
+            .map_err(|error| match cannot_open(&error) {
+                true => StoreError::ReadOnly {
+                    why: format!("no permission to write beside '{}'", path.display()),
+                },
+                false => failed(error),
+            })?;
+        store.check_version(version, "min_writer")?;
+        store.set_durability(durability)?;
+        Ok(store)
+    }
+
+    /// Sets how sure the writes that follow are.
+    ///
+    /// # Errors
+    /// Only if the engine is out of order.
+    pub fn set_durability(&self, durability: Durability) -> Result<(), StoreError> {
+        let level = match durability {
+            Durability::Full => "FULL",
+            Durability::Normal => "NORMAL",
+        };
+        self.connection
+            .pragma_update(None, "synchronous", level)
+            .map_err(|error| failure(error, &self.path, Duration::ZERO))
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Runs `body` on one state of the store, as rows that nothing is believed of.
+    ///
+    /// # Errors
+    /// Those of `body`, and those of the store.
+    pub(crate) fn audit<T>(
+        &mut self,
+        body: impl FnOnce(&Audit<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let txn = self
+            .connection
+            .transaction()
+            .map_err(|error| failure(error, &self.path, Duration::ZERO))?;
+        body(&Audit::new(Txn::new(&txn, &self.path)))
+    }
+
+    /// Empties the WAL if it has grown long and nobody reads. What is committed is safe either way, so
+    /// that it could not be done is no fault of the write: the next one tries again.
+    fn shorten_wal(&self) {
+        let wal = with_suffix(&self.path, "-wal");
+        if fs::metadata(wal).is_ok_and(|wal| wal.len() > WAL_MAX) {
+            let _ = self.connection.busy_timeout(Duration::ZERO).and_then(|()| {
+                self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()))
+            });
+        }
+    }
+
+    fn check_version(&self, version: i64, need: &str) -> Result<(), StoreError> {
+        let path = self.path.display().to_string();
+        if version < VERSION {
+            return Err(StoreError::Foreign { path, found: format!("format version {version}") });
+        }
+        if version == VERSION {
+            return Ok(());
+        }
+        // A newer schema says itself which older programs it bears with.
+        let least: Option<i64> = self
+            .connection
+            .query_row("SELECT value FROM store WHERE key = ?1", [need], |row| row.get(0))
+            .optional()
+            .unwrap_or_default();
+        match least {
+            Some(least) if least <= VERSION => Ok(()),
+            _ => Err(StoreError::Newer { path, found: version, known: VERSION }),
+        }
+    }
+}
+
+impl Engine for Sqlite {
+    fn read<T, E: From<StoreError>>(
+        &mut self,
+        body: impl FnOnce(&dyn ReadTxn) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let txn = self
+            .connection
+            .transaction()
+            .map_err(|error| failure(error, &self.path, Duration::ZERO))?;
+        body(&Txn::new(&txn, &self.path))
+    }
+
+    fn write<T, E: From<StoreError>>(
+        &mut self,
+        body: impl FnOnce(&mut dyn WriteTxn) -> Result<T, E>,
+    ) -> Result<T, E> {
+        #[expect(clippy::disallowed_methods, reason = "it measures a wait")]
+        let begun = Instant::now();
+        let _turn = Turnstile::enter(&with_suffix(&self.path, "-lock"), self.lock_timeout)?;
+        let rest = self.lock_timeout.saturating_sub(begun.elapsed());
+        let failed = |error| failure(error, &self.path, begun.elapsed());
+        self.connection.busy_timeout(rest).map_err(failed)?;
+        // IMMEDIATE: under WAL, a deferred transaction that has read the head and then writes fails
+        // at once with SQLITE_BUSY_SNAPSHOT if another writer got in between; no busy timeout helps.
+        // Taking the write lock first makes read-then-append one step.
+        let txn = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(failed)?;
+        let mut rows = Txn::new(&txn, &self.path);
+        let done = body(&mut rows)?;
+        rows.store_heads()?;
+        drop(rows);
+        txn.commit().map_err(failed)?;
+        self.shorten_wal();
+        Ok(done)
+    }
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+fn has_content(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|file| file.len() > 0)
+}
+
+/// A `file:` URI; every byte that could mean something else in it is escaped.
+fn immutable_uri(path: &Path) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt;
+    let mut uri = "file:".to_owned();
+    for &byte in path.as_os_str().as_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/._-".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            uri.push('%');
+            uri.push_str(&hex(&[byte]));
+        }
+    }
+    uri.push_str("?immutable=1");
+    uri.into()
+}
+
+fn configure(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_prepared_statement_cache_capacity(64);
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.busy_timeout(Duration::from_secs(5))
+}
+
+/// Tells a store from what is none, before the engine sees the file.
+fn check_header(path: &Path) -> Result<(), StoreError> {
+    let shown = path.display().to_string();
+    let io = |source| StoreError::Io { action: "read", path: shown.clone(), source };
+    let file = match fs::File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Err(StoreError::Missing { path: shown });
+        }
+        Err(error) => return Err(io(error)),
+    };
+    let mut header = Vec::with_capacity(100);
+    file.take(100).read_to_end(&mut header).map_err(io)?;
+    let foreign =
+        |found: &str| StoreError::Foreign { path: shown.clone(), found: found.to_owned() };
+    if header.is_empty() {
+        return Err(foreign("an empty file"));
+    }
+    if !header.starts_with(b"SQLite format 3\0") {
+        return Err(foreign("not an SQLite database"));
+    }
+    let Some(id) = header.get(68..72) else {
+        return Err(StoreError::damaged(format!("'{shown}' is cut off in its first 100 bytes")));
+    };
+    let id = u32::from_be_bytes(id.try_into().expect("four bytes"));
+    if i64::from(id) != APPLICATION_ID {
+        return Err(foreign("another program's SQLite database"));
+    }
+    Ok(())
+}
+
+fn cannot_open(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{CannotOpen, ReadOnly};
+    matches!(error.sqlite_error_code(), Some(CannotOpen | ReadOnly))
+}
