@@ -28,7 +28,7 @@ struct Report {
     branch_id: BranchName,
     head_event_id: Option<EventId>,
     head_hash: Option<Hash>,
-    digest: Hash,
+    digest: Option<Hash>,
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<Box<RawValue>>,
     #[serde(skip)]
@@ -46,12 +46,14 @@ pub fn run(args: &Fold, ctx: &mut Context) -> Result<Answer, Failure> {
         let actor = ctx.actor(txn)?;
         let (branch, head) = head_of(txn, args.revision.as_ref(), &actor)?;
         let state = workspace::state(txn, head)?;
-        let digest = state.digest();
-        let report = state.report();
-        let (state, text) = match args.digest {
-            true => (None, digest.to_string()),
-            false => (Some(raw(report.canonical())), report.to_pretty()),
+        let json = ctx.out.json;
+        let digest = (json || args.digest).then(|| state.digest());
+        let text = match digest {
+            _ if json => String::new(),
+            Some(digest) => digest.to_string(),
+            None => state.report().to_pretty(),
         };
+        let state = (json && !args.digest).then(|| raw(state.report().canonical()));
         let head_hash = head.map(|id| txn.known_event(id).map(|event| event.hash)).transpose()?;
         Ok(Report { branch_id: branch, head_event_id: head, head_hash, digest, state, text })
     })?;

@@ -33,6 +33,7 @@ mod verify;
 
 use std::ffi::OsString;
 use std::io;
+use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -163,7 +164,9 @@ fn main() -> ExitCode {
 /// The arguments; none if they asked for help or the version, which is printed then.
 fn parse() -> Result<Option<Mk>, Failure> {
     use clap::error::ErrorKind;
-    let matches = Mk::command().try_get_matches();
+    // Not taken apart again: the process ends first.
+    let mut command = ManuallyDrop::new(Mk::command());
+    let matches = command.try_get_matches_from_mut(std::env::args_os());
     match matches.and_then(|matches| Mk::from_arg_matches(&matches)) {
         Ok(mk) => Ok(Some(mk)),
         Err(error) => match error.kind() {

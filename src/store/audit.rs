@@ -243,12 +243,12 @@ impl<'a> Audit<'a> {
         self.txn.all(sql, (), |row| Ok((EventId(row.get(0)?), LineageId(row.get(1)?))))
     }
 
-    /// The state kept at an event; none if it is no text.
+    /// The state kept at an event; none if it is no blob.
     pub(crate) fn checkpoint(
         &self,
         event: EventId,
         lineage: LineageId,
-    ) -> Result<Option<String>, StoreError> {
+    ) -> Result<Option<Vec<u8>>, StoreError> {
         let sql = "SELECT state FROM checkpoint WHERE lineage = ?1 AND id = ?2";
         let found = self.txn.optional(sql, (lineage.0, event.0), |row| Ok(row.get(0).ok()))?;
         Ok(found.flatten())

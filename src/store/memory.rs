@@ -15,7 +15,7 @@ pub struct Memory {
     identity: Identity,
     branches: Vec<Branch>,
     events: Vec<(Event, Link)>,
-    checkpoints: BTreeMap<(LineageId, EventId), String>,
+    checkpoints: BTreeMap<(LineageId, EventId), Vec<u8>>,
     operations: BTreeMap<String, Operation>,
     settings: BTreeMap<String, String>,
     current: BTreeMap<AgentId, BranchName>,
@@ -136,7 +136,7 @@ impl ReadTxn for Memory {
         Ok(self.checkpoints.range(upto).next_back().map(|((_, id), _)| *id))
     }
 
-    fn checkpoint(&self, event: EventId) -> Result<Option<String>, StoreError> {
+    fn checkpoint(&self, event: EventId) -> Result<Option<Vec<u8>>, StoreError> {
         let lineage = self.link(event)?.lineage;
         Ok(self.checkpoints.get(&(lineage, event)).cloned())
     }
@@ -181,7 +181,7 @@ impl WriteTxn for Memory {
         &mut self,
         lineage: LineageId,
         event: EventId,
-        state: &str,
+        state: &[u8],
     ) -> Result<(), StoreError> {
         self.checkpoints.insert((lineage, event), state.to_owned());
         Ok(())

@@ -110,7 +110,7 @@ pub trait ReadTxn {
         event: EventId,
     ) -> Result<Option<EventId>, StoreError>;
     /// The state kept at `event`.
-    fn checkpoint(&self, event: EventId) -> Result<Option<String>, StoreError>;
+    fn checkpoint(&self, event: EventId) -> Result<Option<Vec<u8>>, StoreError>;
 
     fn operation(&self, id: &str) -> Result<Option<Operation>, StoreError>;
     fn setting(&self, key: &str) -> Result<Option<String>, StoreError>;
@@ -140,7 +140,7 @@ pub trait WriteTxn: ReadTxn {
         &mut self,
         lineage: LineageId,
         event: EventId,
-        state: &str,
+        state: &[u8],
     ) -> Result<(), StoreError>;
     fn put_operation(&mut self, id: &str, operation: &Operation) -> Result<(), StoreError>;
     /// Sets, or with `None` removes, a setting.

@@ -88,7 +88,7 @@ CREATE TABLE link(
 CREATE TABLE checkpoint(
   lineage INTEGER NOT NULL,
   id INTEGER NOT NULL,
-  state TEXT NOT NULL,
+  state BLOB NOT NULL,
   PRIMARY KEY (lineage, id)
 ) STRICT, WITHOUT ROWID;
 

@@ -10,13 +10,13 @@ use std::ops::RangeInclusive;
 
 use super::report::{About, Findings, Kind};
 use super::rows::Plan;
-use crate::canon::{Object, Value};
+use crate::canon::Object;
 use crate::event::{Event, EventType, Payload};
 use crate::id::{EventId, LineageId};
 use crate::store::StoreError;
 use crate::store::audit::Audit;
 use crate::workspace::fold::State;
-use crate::workspace::{self, snapshot};
+use crate::workspace::{self, snapshot, stored};
 
 /// A state that does not agree with the events, or was computed from one that does not.
 pub(super) struct Suspect {
@@ -89,7 +89,7 @@ impl Folds {
             }
         };
         let stored = audit.checkpoint(event.id, lineage)?;
-        let agrees = stored.is_some_and(|stored| stored == state.report().canonical());
+        let agrees = stored.is_some_and(|kept| kept == stored::write(&state));
         if *due > 0 {
             self.states.insert(lineage, state);
         } else {
@@ -131,7 +131,7 @@ pub(super) fn confirm(
         match claim {
             Claim::Checkpoint(lineage) => {
                 let state = state_without(audit, plan, *event, &doubted, last.as_ref())?;
-                if audit.checkpoint(*event, *lineage)? != Some(state.report().canonical()) {
+                if audit.checkpoint(*event, *lineage)? != Some(stored::write(&state)) {
                     let why = "the checkpoint is not the fold of the events up to there";
                     findings.add(Kind::Checkpoint, about.clone(), why);
                 }
@@ -172,8 +172,7 @@ fn state_without(
         if is_kept
             && !doubted.contains(&id)
             && let Some(kept) = audit.checkpoint(id, link.lineage)?
-            && let Some(kept) =
-                Value::parse(kept.as_bytes()).ok().and_then(|kept| State::read(&kept))
+            && let Some(kept) = stored::read(&kept)
         {
             state = kept;
             break;

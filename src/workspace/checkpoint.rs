@@ -11,15 +11,15 @@
 use std::collections::HashMap;
 
 use super::fold::State;
+use super::stored;
 use crate::branch;
-use crate::canon::Value;
 use crate::event::{Event, EventType, Payload};
 use crate::id::{EventId, LineageId};
 use crate::lineage;
 use crate::store::{ReadTxn, StoreError, WriteTxn};
 
 /// Events of a lineage between two chances of a checkpoint.
-const EVERY: u64 = 256;
+const EVERY: u64 = 128;
 
 /// Bytes of payload for each byte of a checkpoint.
 const WEIGHT: usize = 2;
@@ -125,8 +125,7 @@ pub(crate) fn nearest(
 
 /// The state kept at `event`; none if there is none that can be read.
 pub(crate) fn load(txn: &dyn ReadTxn, event: EventId) -> Result<Option<State>, StoreError> {
-    let Some(text) = txn.checkpoint(event)? else { return Ok(None) };
-    Ok(Value::parse(text.as_bytes()).ok().and_then(|value| State::read(&value)))
+    Ok(txn.checkpoint(event)?.and_then(|bytes| stored::read(&bytes)))
 }
 
 /// The states of the branches that a transaction appends to, and what is due of them.
@@ -138,7 +137,11 @@ pub struct Checkpoints {
 #[derive(Debug)]
 struct Kept {
     state: State,
+    /// Bytes of payload since the last checkpoint.
     bytes: usize,
+    /// Bytes of the state when it was last written out; 0 before. A state that was too large for the
+    /// payloads so far is not written out again before they may have caught up.
+    size: usize,
 }
 
 impl Checkpoints {
@@ -168,12 +171,16 @@ impl Checkpoints {
                 self.kept.clear();
             }
             let Read { state, bytes } = read(txn, event.id)?;
-            self.kept.insert(event.lineage, Kept { state, bytes });
+            self.kept.insert(event.lineage, Kept { state, bytes, size: 0 });
         }
         let Some(kept) = self.kept.get_mut(&event.lineage) else { return Ok(()) };
-        let text = kept.state.report().canonical();
-        if kept.bytes >= WEIGHT * text.len() {
-            txn.put_checkpoint(event.lineage, event.id, &text)?;
+        if kept.bytes < WEIGHT * kept.size {
+            return Ok(());
+        }
+        let bytes = stored::write(&kept.state);
+        kept.size = bytes.len();
+        if kept.bytes >= WEIGHT * bytes.len() {
+            txn.put_checkpoint(event.lineage, event.id, &bytes)?;
             kept.bytes = 0;
         }
         Ok(())

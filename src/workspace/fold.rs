@@ -212,17 +212,27 @@ impl State {
         let agent = event.agent.as_str().to_owned();
         let source = Source::from(event);
         let failed = exit_code != Int::from(0_i64);
-        let before = self.digest.get(command).map_or((0, 0), |run| (run.runs, run.failed_runs));
-        let run = Run {
-            command: command.to_owned(),
-            runs: before.0 + 1,
-            failed_runs: before.1 + u64::from(failed),
-            last_exit_code: exit_code.clone(),
-            last_agent: agent.clone(),
-            last: source,
-        };
-        self.digest.insert(command.to_owned(), run);
-        evict(&mut self.digest, DIGEST_MAX, |run| run.last.sequence);
+        match self.digest.get_mut(command) {
+            Some(run) => {
+                run.runs += 1;
+                run.failed_runs += u64::from(failed);
+                run.last_exit_code = exit_code.clone();
+                run.last_agent.clone_from(&agent);
+                run.last = source;
+            }
+            None => {
+                let run = Run {
+                    command: command.to_owned(),
+                    runs: 1,
+                    failed_runs: u64::from(failed),
+                    last_exit_code: exit_code.clone(),
+                    last_agent: agent.clone(),
+                    last: source,
+                };
+                self.digest.insert(command.to_owned(), run);
+                evict(&mut self.digest, DIGEST_MAX, |run| run.last.sequence);
+            }
+        }
         if !failed {
             self.blockers.remove(command);
             return;
@@ -417,116 +427,6 @@ impl State {
             ("insights", texts(&self.insights)),
         ];
         Value::Object(sections.map(|(name, value)| (name.to_owned(), value)).into_iter().collect())
-    }
-
-    /// Reads [`State::report`] back; none if `value` is anything else.
-    #[must_use]
-    pub fn read(value: &Value) -> Option<Self> {
-        fn text(record: &Value, name: &str) -> Option<String> {
-            record.get(name)?.as_str().map(str::to_owned)
-        }
-        fn count(record: &Value, name: &str) -> Option<u64> {
-            record.get(name)?.as_i64()?.try_into().ok()
-        }
-        fn int(record: &Value, name: &str) -> Option<Int> {
-            match record.get(name)? {
-                Value::Int(number) => Some(number.clone()),
-                _ => None,
-            }
-        }
-        fn source(record: &Value, prefix: &str) -> Option<Source> {
-            Some(Source {
-                id: EventId(record.get(&format!("{prefix}_id"))?.as_i64()?),
-                sequence: count(record, &format!("{prefix}_sequence"))?,
-                hash: record.get(&format!("{prefix}_hash"))?.as_str()?.parse().ok()?,
-            })
-        }
-        fn texts(value: &Value) -> Option<Vec<String>> {
-            value.as_array()?.iter().map(|item| item.as_str().map(str::to_owned)).collect()
-        }
-        fn section<T>(
-            value: &Value,
-            name: &str,
-            read: impl Fn(&Value) -> Option<T>,
-        ) -> Option<BTreeMap<String, T>> {
-            let records = value.get(name)?.as_object()?.iter();
-            records.map(|(key, record)| Some((key.to_owned(), read(record)?))).collect()
-        }
-        Some(Self {
-            tasks: section(value, "tasks", |task| {
-                Some(Task {
-                    agent: text(task, "agent_id")?,
-                    directive: text(task, "directive")?,
-                    constraints: texts(task.get("constraints")?)?,
-                    event: source(task, "event")?,
-                })
-            })?,
-            decisions: section(value, "decisions", |decision| {
-                Some(Decision {
-                    key: text(decision, "key")?,
-                    value: text(decision, "value")?,
-                    rationale: text(decision, "rationale")?,
-                    agent: text(decision, "agent_id")?,
-                    event: source(decision, "event")?,
-                    supersedes: match decision.get("supersedes_event_hash")? {
-                        Value::Null => None,
-                        _ => Some(source(decision, "supersedes_event")?),
-                    },
-                })
-            })?,
-            facts: section(value, "active_workspace_facts", |fact| {
-                Some(Fact {
-                    value: fact.get("value")?.clone(),
-                    agent: text(fact, "agent_id")?,
-                    event: source(fact, "event")?,
-                })
-            })?,
-            blockers: section(value, "execution_blockers", |blocker| {
-                Some(Blocker {
-                    key: text(blocker, "key")?,
-                    description: text(blocker, "description")?,
-                    exit_code: int(blocker, "exit_code")?,
-                    agent: text(blocker, "agent_id")?,
-                    first_seen: source(blocker, "first_seen_event")?,
-                    last_seen: source(blocker, "last_seen_event")?,
-                    occurrences: count(blocker, "occurrences")?,
-                })
-            })?,
-            claims: section(value, "active_claims", |claim| {
-                Some(Claim {
-                    resource: text(claim, "resource")?,
-                    agent: text(claim, "agent_id")?,
-                    token: int(claim, "fencing_token")?,
-                    event: source(claim, "event")?,
-                })
-            })?,
-            digest: section(value, "execution_digest", |run| {
-                Some(Run {
-                    command: text(run, "command")?,
-                    runs: count(run, "runs")?,
-                    failed_runs: count(run, "failed_runs")?,
-                    last_exit_code: int(run, "last_exit_code")?,
-                    last_agent: text(run, "last_agent_id")?,
-                    last: source(run, "last_event")?,
-                })
-            })?,
-            deprecated: value
-                .get("deprecated_assumptions")?
-                .as_array()?
-                .iter()
-                .map(|old| {
-                    Some(Deprecated {
-                        kind: text(old, "kind")?,
-                        key: text(old, "key")?,
-                        value: old.get("value")?.clone(),
-                        replaced_by: old.get("replaced_by")?.clone(),
-                        deprecated_by: source(old, "deprecated_by_event")?,
-                        agent: text(old, "agent_id")?,
-                    })
-                })
-                .collect::<Option<_>>()?,
-            insights: texts(value.get("insights")?)?,
-        })
     }
 }
 

@@ -9,5 +9,6 @@ pub mod event;
 pub mod fold;
 pub mod render;
 pub mod snapshot;
+pub mod stored;
 
 pub use checkpoint::{Checkpoints, state, state_from_events};

@@ -64,7 +64,18 @@ pub fn snapshot_block(event: &Event, covers: i64, state: &State) -> String {
 /// What a block starts with.
 #[must_use]
 pub fn header(event: &Event) -> String {
-    format!("[#{} seq={} {} {}] ", event.id, event.sequence, event.agent, event.kind)
+    // Once for each event of a batch, so without the machinery of `format!`.
+    let mut out = String::with_capacity(96);
+    out.push_str("[#");
+    out.push_str(&event.id.0.to_string());
+    out.push_str(" seq=");
+    out.push_str(&event.sequence.to_string());
+    out.push(' ');
+    out.push_str(event.agent.as_str());
+    out.push(' ');
+    out.push_str(event.kind.as_str());
+    out.push_str("] ");
+    out
 }
 
 fn tool_log(payload: &Object, command: &str, output: &str) -> String {

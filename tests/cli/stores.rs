@@ -119,3 +119,19 @@ fn a_store_named_by_a_directory_or_a_broken_name_is_refused() {
         "#,
     );
 }
+
+#[test]
+fn the_wal_stays_short_however_many_commands_write() {
+    let repo = Sandbox::new();
+    repo.mk("init").success();
+    let wal = repo.path(".mk/mk.db-wal");
+    let longest = (0..120)
+        .map(|index| {
+            repo.mk(&format!("note 'number {index}'")).success();
+            std::fs::metadata(&wal).map_or(0, |wal| wal.len())
+        })
+        .max();
+    // Half a MiB, and what one command may add before it looks.
+    assert!(longest < Some(600 << 10), "{longest:?} bytes");
+    repo.mk("verify").success();
+}

@@ -1,11 +1,10 @@
 //! Law 1: a fold may begin at any state it had, wherever that is kept.
 
-use mk::canon::Value;
 use mk::id::EventId;
 use mk::store::ReadTxn;
 use mk::store::memory::Memory;
 use mk::workspace::fold::State;
-use mk::workspace::{self, snapshot};
+use mk::workspace::{self, snapshot, stored};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
 
@@ -15,8 +14,7 @@ use crate::timeline::played;
 
 /// `state` after it was written and read.
 fn read_back(state: &State) -> State {
-    let text = state.report().canonical();
-    State::read(&Value::parse(text.as_bytes()).unwrap()).unwrap()
+    stored::read(&stored::write(state)).unwrap()
 }
 
 fn state_is_the_fold(store: &Memory, model: &Model, id: EventId) -> TestCaseResult {
@@ -86,10 +84,10 @@ proptest! {
     fn the_fold_of_a_checkpoint_and_the_rest_is_the_fold_of_all(history in any_long_history()) {
         let (store, model) = played(&history);
         let kept = |id: EventId| Some((id, store.checkpoint(id).unwrap()?));
-        let checkpoints: Vec<(EventId, String)> = model.ids().filter_map(kept).collect();
+        let checkpoints: Vec<(EventId, Vec<u8>)> = model.ids().filter_map(kept).collect();
         prop_assume!(!checkpoints.is_empty(), "no checkpoint was due");
-        for (id, text) in checkpoints {
-            let state = State::read(&Value::parse(text.as_bytes()).unwrap()).unwrap();
+        for (id, bytes) in checkpoints {
+            let state = stored::read(&bytes).unwrap();
             prop_assert_eq!(state.report(), model.fold(&model.live(id)).report());
             for (_, head) in model.heads() {
                 let live = model.live(head);

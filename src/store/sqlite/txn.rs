@@ -230,7 +230,7 @@ impl ReadTxn for Txn<'_> {
         self.optional(sql, (lineage.0, event.0), |row| row.get(0).map(EventId))
     }
 
-    fn checkpoint(&self, event: EventId) -> Result<Option<String>, StoreError> {
+    fn checkpoint(&self, event: EventId) -> Result<Option<Vec<u8>>, StoreError> {
         let lineage = self.link(event)?.lineage;
         let sql = "SELECT state FROM checkpoint WHERE lineage = ?1 AND id = ?2";
         self.optional(sql, (lineage.0, event.0), |row| row.get(0))
@@ -334,7 +334,7 @@ impl WriteTxn for Txn<'_> {
         &mut self,
         lineage: LineageId,
         event: EventId,
-        state: &str,
+        state: &[u8],
     ) -> Result<(), StoreError> {
         let sql = "INSERT OR REPLACE INTO checkpoint VALUES (?1, ?2, ?3)";
         self.execute(sql, (lineage.0, event.0, state))

@@ -225,15 +225,22 @@ fn an_index_that_disagrees_with_its_table_is_found() {
 fn a_changed_byte_of_an_event_in_the_file_is_found() {
     let copy = Copy::new();
     let file = std::fs::read(&copy.path).unwrap();
-    let find =
-        |bytes: &[u8]| file.windows(bytes.len()).rposition(|window| window == bytes).unwrap();
     let event = copy.read(|txn| txn.known_event(EventId(NOTE)).unwrap());
     let content = event.content.as_ref().unwrap();
-    // The log's digest stands nowhere else. Before the three: sequence and parent in two bytes each,
-    // the timestamp in eight, the names.
-    let values =
-        find(&event.log.0) - 64 - 12 - event.agent.as_str().len() - event.kind.as_str().len();
-    let header = values - 20;
+    // The log's digest stands in the row alone, and in what a split left behind of its page, where a
+    // change changes nothing. Before the three digests: sequence and parent in two bytes each, the
+    // timestamp in eight, the names.
+    let is_row = |at: &usize| {
+        let mut file = file.clone();
+        file[*at] ^= 1;
+        std::fs::write(&copy.path, &file).unwrap();
+        !copy.verify().ok
+    };
+    let log = file.windows(32).enumerate().filter(|(_, it)| *it == event.log.0).map(|(at, _)| at);
+    let log = log.into_iter().find(is_row).unwrap();
+    let values = log - 64 - 12 - event.agent.as_str().len() - event.kind.as_str().len();
+    // A byte for the size of the header and one at least for the type of each of 13 columns.
+    let header = values - 14;
     let end = values
         + file[values..].windows(8).position(|it| it == &content.payload.as_bytes()[..8]).unwrap()
         + content.payload.len()
