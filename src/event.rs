@@ -239,7 +239,7 @@ pub fn chain(prev: &Hash, body: &Hash, event: &Event) -> Hash {
     text.push_str("{\"agent_id\":\"");
     text.push_str(event.agent.as_str());
     text.push_str("\",\"body\":\"");
-    text.push_str(&body.to_string());
+    text.push_str(&hex(&body.0));
     text.push_str("\",\"branch_id\":\"");
     text.push_str(event.branch.as_str());
     text.push_str("\",\"event_type\":\"");

@@ -231,12 +231,12 @@ impl Hash {
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let mut out = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        out.push(char::from(DIGITS[usize::from(byte >> 4)]));
-        out.push(char::from(DIGITS[usize::from(byte & 15)]));
+    let mut out = vec![0; bytes.len() * 2];
+    for (digits, byte) in out.chunks_exact_mut(2).zip(bytes) {
+        digits[0] = DIGITS[usize::from(byte >> 4)];
+        digits[1] = DIGITS[usize::from(byte & 15)];
     }
-    out
+    String::from_utf8(out).expect("hex digits are ASCII")
 }
 
 /// The bytes that lower-case hex digits stand for; none if `text` is anything else.

@@ -40,24 +40,24 @@ impl Timestamp {
     pub fn write(self, out: &mut String) {
         let moment = OffsetDateTime::from_unix_timestamp(self.0.div_euclid(MICROS))
             .expect("a timestamp lies in the years 1 to 9999");
-        let mut part = |mark: &str, number: u32, width: usize| {
-            out.push_str(mark);
-            let mut digits = [b'0'; 6];
+        let mut text = *b"0000-00-00T00:00:00.000000Z";
+        let parts: [(usize, usize, u32); 7] = [
+            (0, 4, moment.year().unsigned_abs()),
+            (5, 2, u8::from(moment.month()).into()),
+            (8, 2, moment.day().into()),
+            (11, 2, moment.hour().into()),
+            (14, 2, moment.minute().into()),
+            (17, 2, moment.second().into()),
+            (20, 6, self.0.rem_euclid(MICROS) as u32),
+        ];
+        for (at, width, number) in parts {
             let mut rest = number;
-            for digit in digits[..width].iter_mut().rev() {
+            for digit in text[at..at + width].iter_mut().rev() {
                 *digit += (rest % 10) as u8;
                 rest /= 10;
             }
-            out.extend(digits[..width].iter().map(|&digit| char::from(digit)));
-        };
-        part("", moment.year().unsigned_abs(), 4);
-        part("-", u8::from(moment.month()).into(), 2);
-        part("-", moment.day().into(), 2);
-        part("T", moment.hour().into(), 2);
-        part(":", moment.minute().into(), 2);
-        part(":", moment.second().into(), 2);
-        part(".", self.0.rem_euclid(MICROS) as u32, 6);
-        out.push('Z');
+        }
+        out.push_str(std::str::from_utf8(&text).expect("digits are ASCII"));
     }
 }
 

@@ -1,7 +1,6 @@
 //! Rows as they are, for `mk verify`: read before anything is believed of them.
 
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash as _, Hasher};
 use std::ops::{Range, RangeInclusive};
 
 use rusqlite::types::{FromSql, ValueRef};
@@ -56,10 +55,22 @@ impl Index {
 pub(crate) struct Sum(u64);
 
 impl Sum {
-    pub(crate) fn add(&mut self, key: impl std::hash::Hash, id: EventId) {
-        let mut hasher = DefaultHasher::new();
-        (key, id.0).hash(&mut hasher);
-        self.0 = self.0.wrapping_add(hasher.finish());
+    pub(crate) fn add_hash(&mut self, hash: &[u8; 32], id: EventId) {
+        let (words, _) = hash.as_chunks();
+        let words = words.iter().map(|word| i64::from_ne_bytes(*word));
+        self.add(words.chain([id.0]));
+    }
+
+    pub(crate) fn add_place(&mut self, lineage: i64, sequence: i64, id: EventId) {
+        self.add([lineage, sequence, id.0].into_iter());
+    }
+
+    fn add(&mut self, words: impl Iterator<Item = i64>) {
+        let mixed = words.fold(0_u64, |mixed, word| {
+            let product = (mixed ^ word.cast_unsigned()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            product ^ (product >> 29)
+        });
+        self.0 = self.0.wrapping_add(mixed);
     }
 
     pub(crate) fn join(&mut self, other: Self) {
@@ -195,7 +206,7 @@ impl<'a> Audit<'a> {
                     in_order &= before.is_none_or(|before| before < hash);
                     before = Some(hash);
                     if id <= last {
-                        sum.add(hash, id);
+                        sum.add_hash(&hash, id);
                     }
                     Ok(())
                 })?;
@@ -210,7 +221,7 @@ impl<'a> Audit<'a> {
                     in_order &= before.is_none_or(|before| before < key);
                     before = Some(key);
                     if id <= last {
-                        sum.add(key, id);
+                        sum.add_place(key.0, key.1, id);
                     }
                     Ok(())
                 })?;

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::memory::ById;
 use super::report::{About, Findings, Kind};
 use crate::event::Event;
 use crate::id::{AgentId, BranchName, EventId, IdError, LineageId};
@@ -15,7 +16,7 @@ pub(super) struct Tally {
     last_sequence: u64,
 }
 
-pub(super) type Tallies = HashMap<LineageId, Tally>;
+pub(super) type Tallies = ById<LineageId, Tally>;
 
 impl Tally {
     pub(super) fn of(event: &Event) -> Self {

@@ -5,9 +5,10 @@
 //! only suspected, since the checkpoint it was computed from may be the false one; in the end each
 //! suspect is computed again without the others.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
+use super::memory::ById;
 use super::report::{About, Findings, Kind};
 use super::rows::Plan;
 use crate::canon::Object;
@@ -39,19 +40,19 @@ pub(super) enum Claim {
 #[derive(Default)]
 pub(super) struct Folds {
     /// How many checkpoints are still to come.
-    due: HashMap<LineageId, usize>,
-    states: HashMap<LineageId, State>,
+    due: ById<LineageId, usize>,
+    states: ById<LineageId, State>,
 }
 
 impl Folds {
     pub(super) fn new(plan: &Plan, ids: &RangeInclusive<i64>) -> Self {
-        let mut due = HashMap::new();
+        let mut due = ById::default();
         let from = plan.checkpoints.partition_point(|(id, _)| id.0 < *ids.start());
         let these = plan.checkpoints[from..].iter().take_while(|(id, _)| id.0 <= *ids.end());
         for (_, lineage) in these {
             *due.entry(*lineage).or_default() += 1;
         }
-        Self { due, states: HashMap::new() }
+        Self { due, states: ById::default() }
     }
 
     /// Takes `event` in, whose predecessor on the live timeline is `live`; answers whether there is a

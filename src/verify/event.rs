@@ -30,6 +30,7 @@ pub(super) struct Before {
 pub(super) fn content(
     event: &Event,
     remains: Option<&str>,
+    scratch: &mut String,
     about: &dyn Fn() -> About,
     findings: &mut Findings,
 ) -> Option<Object> {
@@ -44,17 +45,17 @@ pub(super) fn content(
                 findings.add(Kind::EventShape, about(), "payload is there without its salt");
                 None
             }
-            Some(text) => canonical("payload", text, about, findings),
+            Some(text) => canonical("payload", text, scratch, about, findings),
             None => None,
         };
     };
     if content.digest() != event.body {
         findings.add(Kind::Body, about(), "payload, metadata or salt is not what was hashed");
     }
-    let payload = canonical("payload", &content.payload, about, findings);
+    let payload = canonical("payload", &content.payload, scratch, about, findings);
     let metadata = match content.metadata.as_str() {
         "{}" => None,
-        text => canonical("metadata", text, about, findings),
+        text => canonical("metadata", text, scratch, about, findings),
     };
     sizes(event, content, metadata, about, findings);
     payload
@@ -63,21 +64,30 @@ pub(super) fn content(
 fn canonical(
     what: &str,
     text: &str,
+    scratch: &mut String,
     about: &dyn Fn() -> About,
     findings: &mut Findings,
 ) -> Option<Object> {
-    let why = match Value::parse(text.as_bytes()) {
-        Ok(Value::Object(object)) => {
-            if object.canonical() != text {
-                findings.add(Kind::Content, about(), format!("{what} is not canonical JSON"));
-            }
-            return Some(object);
+    let value = match Value::parse(text.as_bytes()) {
+        Ok(value) => value,
+        Err(error) => {
+            findings.add(Kind::Content, about(), format!("{what} is not JSON: {error}"));
+            return None;
         }
-        Ok(other) => format!("{what} is {}, not an object", other.kind()),
-        Err(error) => format!("{what} is not JSON: {error}"),
     };
-    findings.add(Kind::Content, about(), why);
-    None
+    scratch.clear();
+    value.write_canonical(scratch);
+    if scratch != text {
+        findings.add(Kind::Content, about(), format!("{what} is not canonical JSON"));
+    }
+    match value {
+        Value::Object(object) => Some(object),
+        other => {
+            let why = format!("{what} is {}, not an object", other.kind());
+            findings.add(Kind::Content, about(), why);
+            None
+        }
+    }
 }
 
 fn sizes(

@@ -9,10 +9,7 @@ use crate::store::StoreError;
 use crate::store::audit::{Audit, Index};
 
 /// Events of a chunk, at least and at most.
-const CHUNK: (i64, i64) = (128, 16_384);
-
-/// Chunks for each core, so that none waits long for the others at the end.
-const CHUNKS_A_CORE: i64 = 8;
+const CHUNK: (i64, i64) = (128, 65_536);
 
 /// Parts in which the index of hashes is read.
 const HASH_PARTS: u16 = 8;
@@ -30,7 +27,7 @@ pub(super) enum Job {
 pub(super) struct Queue {
     state: Mutex<State>,
     last: i64,
-    size: i64,
+    cores: i64,
 }
 
 struct State {
@@ -54,10 +51,12 @@ impl Queue {
             }
         }
         first.push(Job::Faults);
-        let chunks = CHUNKS_A_CORE.saturating_mul(i64::try_from(cores).unwrap_or(1));
-        let size = (plan.last.0 / chunks).clamp(CHUNK.0, CHUNK.1);
         let next = (plan.last > EventId(0) || plan.events > 0).then_some(i64::MIN);
-        Self { state: Mutex::new(State { first, next }), last: plan.last.0, size }
+        Self {
+            state: Mutex::new(State { first, next }),
+            last: plan.last.0,
+            cores: i64::try_from(cores).unwrap_or(1),
+        }
     }
 
     /// The next piece; none if all have been handed out. Ids that no event has are passed over.
@@ -71,7 +70,9 @@ impl Queue {
         let Some(EventId(first)) = audit.event_from(from)?.filter(|id| id.0 <= self.last) else {
             return Ok(None);
         };
-        let end = first.saturating_add(self.size - 1).min(self.last);
+        // Smaller towards the end, so that no worker waits long for the others.
+        let size = (self.last.saturating_sub(first) / (2 * self.cores)).clamp(CHUNK.0, CHUNK.1);
+        let end = first.saturating_add(size - 1).min(self.last);
         state.next = end.checked_add(1).filter(|next| *next <= self.last);
         Ok(Some(Job::Chunk(first..=end)))
     }

@@ -76,11 +76,19 @@ pub(super) struct Worker<'p> {
     pub seen: Seen,
     memory: Memory,
     folds: Folds,
+    /// Where canonical texts are written.
+    text: String,
 }
 
 impl<'p> Worker<'p> {
     pub(super) fn new(plan: &'p Plan) -> Self {
-        Self { plan, seen: Seen::default(), memory: Memory::default(), folds: Folds::default() }
+        Self {
+            plan,
+            seen: Seen::default(),
+            memory: Memory::default(),
+            folds: Folds::default(),
+            text: String::new(),
+        }
     }
 
     pub(super) fn run(&mut self, audit: &Audit<'_>, job: Job) -> Result<(), StoreError> {
@@ -180,9 +188,9 @@ impl<'p> Worker<'p> {
     ) -> Result<(), StoreError> {
         let EventRow { mut event, remains, link } = row;
         self.seen.links += u64::from(link.is_some());
-        self.seen.sums[Index::Hash as usize].table.add(event.hash.0, event.id);
-        let place = (event.lineage.0, event.sequence.cast_signed());
-        self.seen.sums[Index::Sequence as usize].table.add(place, event.id);
+        self.seen.sums[Index::Hash as usize].table.add_hash(&event.hash.0, event.id);
+        let (lineage, sequence) = (event.lineage.0, event.sequence.cast_signed());
+        self.seen.sums[Index::Sequence as usize].table.add_place(lineage, sequence, event.id);
         let plan = self.plan;
         let Some(branch) = plan.branches.get(&event.lineage) else {
             let why = format!("its branch, {}, is missing", event.lineage.0);
@@ -200,7 +208,8 @@ impl<'p> Worker<'p> {
             None => None,
         };
         let findings = &mut self.seen.findings;
-        let payload = event::content(event, remains.as_deref(), &about, findings);
+        let text = &mut self.text;
+        let payload = event::content(event, remains.as_deref(), text, &about, findings);
         let payload = payload.as_ref();
         if log.is_some_and(|log| chain_log(&log, &event.hash) != event.log) {
             findings.add(Kind::Log, about(), "it does not follow the event before it in the log");

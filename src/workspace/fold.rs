@@ -301,7 +301,7 @@ impl State {
             )
         }
         let source = |object: &mut Object, prefix: &str, source: Option<&Source>| {
-            let member = |name: &str| format!("{prefix}_{name}");
+            let member = |name: &str| [prefix, "_", name].concat();
             object.insert(member("hash"), source.map(|source| source.hash.to_string()));
             object.insert(member("sequence"), source.map(|source| source.sequence));
             if ids == Ids::Given {

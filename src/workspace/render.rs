@@ -2,9 +2,11 @@
 //!
 //! Rule: docs/spec/kernel.md, section 10.
 
+use std::borrow::Cow;
+
 use super::fold::State;
 use crate::canon::{Object, Value};
-use crate::event::{Event, EventType, Payload};
+use crate::event::{Event, EventType};
 use crate::text;
 use crate::tokens::Tokenizer;
 
@@ -40,14 +42,16 @@ pub fn block_tokens(tokenizer: Tokenizer, event: &Event, payload: &Object) -> u6
 
 /// What a block says after its header.
 #[must_use]
-pub fn body(kind: EventType, payload: &Object) -> String {
-    match Payload::read(kind, payload) {
-        Payload::ToolLog { command, output, .. } => tool_log(payload, &command, &output),
-        Payload::Decision { key, value, rationale } => {
-            format!("{key} = {value} | rationale: {rationale}")
+pub fn body(kind: EventType, payload: &Object) -> Cow<'_, str> {
+    let member = |name| payload.get(name).map_or(Cow::Borrowed(""), Value::text);
+    match kind {
+        EventType::ToolLog => tool_log(payload, &member("command"), &member("output")).into(),
+        EventType::Decision => {
+            let [key, value] = [member("decision_key"), member("decision_value")];
+            [&key, " = ", &value, " | rationale: ", &member("rationale")].concat().into()
         }
-        Payload::Note { note } => note,
-        _ => payload.canonical(),
+        EventType::Note => member("note"),
+        _ => payload.canonical().into(),
     }
 }
 
@@ -80,7 +84,7 @@ pub fn header(event: &Event) -> String {
 
 fn tool_log(payload: &Object, command: &str, output: &str) -> String {
     let exit_code = payload.get("exit_code").map_or("0".into(), Value::text);
-    let mut out = format!("$ {command} (exit {exit_code})\n");
+    let mut out = ["$ ", command, " (exit ", &exit_code, ")\n"].concat();
     let kept = text::tail_chars(output, OUTPUT_MAX);
     if kept.len() < output.len() {
         out.push_str("...[truncated]\n");
