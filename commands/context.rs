@@ -22,7 +22,8 @@ pub struct Context {
     /// Most tokens, at least 100 [default: 4000]
     #[arg(long, value_name = "TOKENS", conflicts_with = "full")]
     budget: Option<u64>,
-    /// Print the newest snapshot and every event after it, however long
+    /// Print the newest snapshot and every event after it, however long, and as they were written:
+    /// not meant for a terminal
     #[arg(long)]
     full: bool,
 }

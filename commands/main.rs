@@ -143,9 +143,11 @@ fn main() -> ExitCode {
     let answer = parse().and_then(|mk| {
         let Some(mk) = mk else { return Ok(Answer::Yes) };
         let mut ctx = Context::new(mk.global)?;
-        let answer = mk.command.run(&mut ctx)?;
-        ctx.out.flush()?;
-        Ok(answer)
+        let answer = mk.command.run(&mut ctx).and_then(|answer| {
+            ctx.out.flush()?;
+            Ok(answer)
+        });
+        answer.map_err(|failure| failure.after_write(ctx.has_written()))
     });
     match answer {
         Ok(Answer::Yes) => ExitCode::SUCCESS,

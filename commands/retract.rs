@@ -57,6 +57,7 @@ pub fn run(args: &Retract, ctx: &mut Context) -> Result<Answer, Failure> {
 impl Text for Once<Retracted> {
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
         let done = &self.report;
-        writeln!(out, "{} '{}' no longer holds on {}", done.kind, done.key, done.branch_id)
+        let key = crate::cli::line(&done.key);
+        writeln!(out, "{} '{key}' no longer holds on {}", done.kind, done.branch_id)
     }
 }

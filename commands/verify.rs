@@ -36,10 +36,19 @@ pub fn run(args: &Verify, ctx: &mut Context) -> Result<Answer, Failure> {
     Ok(if report.ok { Answer::Yes } else { Answer::No })
 }
 
+/// Most bytes of a file of anchors: about 100,000 lines.
+const ANCHORS_MAX: u64 = 16 << 20;
+
 fn read_anchors(path: &Path) -> Result<Vec<Anchor>, Failure> {
     let name = path.display();
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::new(Code::IO, format!("cannot read '{name}': {error}")))?;
+    let failed = |why: &dyn std::fmt::Display| {
+        Failure::new(Code::IO, format!("cannot read '{name}': {why}"))
+    };
+    let found = std::fs::metadata(path).map_err(|error| failed(&error))?;
+    if !found.is_file() || found.len() > ANCHORS_MAX {
+        return Err(failed(&format!("it is no regular file of at most {ANCHORS_MAX} bytes")));
+    }
+    let text = std::fs::read_to_string(path).map_err(|error| failed(&error))?;
     Anchor::read_all(&text).map_err(|error| {
         Failure::usage(format!("'{name}', {error}")).hint("make the line with `mk anchor`")
     })

@@ -222,7 +222,7 @@ complete -c mk -n "__fish_mk_using_subcommand log" -l lock-timeout -d 'How long 
 complete -c mk -n "__fish_mk_using_subcommand log" -l color -d 'When to colour text for people' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c mk -n "__fish_mk_using_subcommand log" -l all -d 'All events of all branches, in the order they were appended'
+complete -c mk -n "__fish_mk_using_subcommand log" -l all -d 'All events of all branches, the newest first'
 complete -c mk -n "__fish_mk_using_subcommand log" -l lineage -d 'Reverted events too'
 complete -c mk -n "__fish_mk_using_subcommand log" -l reverse -d 'Oldest first'
 complete -c mk -n "__fish_mk_using_subcommand log" -l oneline -d 'A line for each event'
@@ -258,7 +258,7 @@ complete -c mk -n "__fish_mk_using_subcommand context" -l lock-timeout -d 'How l
 complete -c mk -n "__fish_mk_using_subcommand context" -l color -d 'When to colour text for people' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c mk -n "__fish_mk_using_subcommand context" -l full -d 'Print the newest snapshot and every event after it, however long'
+complete -c mk -n "__fish_mk_using_subcommand context" -l full -d 'Print the newest snapshot and every event after it, however long, and as they were written: not meant for a terminal'
 complete -c mk -n "__fish_mk_using_subcommand context" -l json -d 'Answer in JSON'
 complete -c mk -n "__fish_mk_using_subcommand context" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mk -n "__fish_mk_using_subcommand fold" -s C -d 'Run as if started in DIR' -r -F
@@ -310,7 +310,7 @@ complete -c mk -n "__fish_mk_using_subcommand rev-list" -l lock-timeout -d 'How 
 complete -c mk -n "__fish_mk_using_subcommand rev-list" -l color -d 'When to colour text for people' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c mk -n "__fish_mk_using_subcommand rev-list" -l all -d 'All events of all branches, in the order they were appended'
+complete -c mk -n "__fish_mk_using_subcommand rev-list" -l all -d 'All events of all branches, the newest first'
 complete -c mk -n "__fish_mk_using_subcommand rev-list" -l lineage -d 'Reverted events too'
 complete -c mk -n "__fish_mk_using_subcommand rev-list" -l reverse -d 'Oldest first'
 complete -c mk -n "__fish_mk_using_subcommand rev-list" -l count -d 'Print how many there are instead'

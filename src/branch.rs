@@ -169,6 +169,7 @@ pub fn fork(
     outside: &mut Outside<'_>,
 ) -> Result<Forked, BranchError> {
     name.check_new()?;
+    log.check_name("the name of the branch", name.as_str())?;
     check_free(log.txn(), name)?;
     let source = log.branch(from)?;
     let point = match at {

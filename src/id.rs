@@ -220,10 +220,14 @@ impl Hash {
     /// What stands before the first event of a lineage, and of the log.
     pub const ZERO: Self = Self([0; 32]);
 
-    /// The first eight digits, for people.
+    /// The first eight digits, for people; as many more as it takes to have a letter among them,
+    /// since digits alone are an event id.
     #[must_use]
     pub fn short(&self) -> String {
-        hex(&self.0[..4])
+        let mut digits = hex(&self.0);
+        let letter = digits.bytes().position(|digit| digit.is_ascii_alphabetic());
+        digits.truncate(letter.map_or(64, |at| at + 1).max(8));
+        digits
     }
 }
 
@@ -306,6 +310,14 @@ mod tests {
             let name: BranchName = name.parse().unwrap();
             assert_eq!(name.check_new(), Ok(()), "{name}");
         }
+    }
+
+    #[test]
+    fn a_short_hash_is_no_number() {
+        let mut hash = Hash([0x12; 32]);
+        hash.0[6] = 0x3b;
+        assert_eq!(hash.short(), "12121212121 23b".replace(' ', ""));
+        assert_eq!(Hash([0xab; 32]).short(), "abababab");
     }
 
     #[test]

@@ -21,16 +21,24 @@ pub struct OpId(String);
 
 /// A text that is no op id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("op id '{}' is not 1 to {OP_ID_MAX} printable ASCII characters without spaces", shown(.0))]
-pub struct OpIdError(String);
+pub enum OpIdError {
+    #[error("op id '{}' is not 1 to {OP_ID_MAX} printable ASCII characters without spaces", shown(.0))]
+    Malformed(String),
+    /// It is stored as it is, and a secret in it could not be taken out.
+    #[error("the op id holds what looks like a secret ({0})")]
+    Secret(&'static str),
+}
 
 impl FromStr for OpId {
     type Err = OpIdError;
 
     fn from_str(text: &str) -> Result<Self, OpIdError> {
+        if let Some(found) = crate::secret::find(text).first() {
+            return Err(OpIdError::Secret(found.rule));
+        }
         let fits = (1..=OP_ID_MAX).contains(&text.len())
             && text.bytes().all(|byte| byte.is_ascii_graphic());
-        if fits { Ok(Self(text.to_owned())) } else { Err(OpIdError(text.to_owned())) }
+        if fits { Ok(Self(text.to_owned())) } else { Err(OpIdError::Malformed(text.to_owned())) }
     }
 }
 

@@ -109,7 +109,7 @@ impl FromStr for Revision {
             Base::Current
         } else if let Some(name) = name.strip_prefix("refs/") {
             Base::Branch(name.to_owned())
-        } else if name.bytes().all(|byte| byte.is_ascii_digit()) {
+        } else if name.bytes().all(|byte| byte.is_ascii_digit()) && is_number(name) {
             Base::Id(EventId(name.parse().map_err(|_| wrong("the event id is too large"))?))
         } else if own || name.parse::<BranchName>().is_ok() {
             Base::Name(name.to_owned())
@@ -142,6 +142,11 @@ impl FromStr for Revision {
         }
         Ok(Self { text: text.to_owned(), base, steps })
     }
+}
+
+/// Whether digits are an event id: ids are written without zeros in front, and fit 63 bits.
+fn is_number(digits: &str) -> bool {
+    (digits.len() < PREFIX_MIN || !digits.starts_with('0')) && digits.len() < 19
 }
 
 impl FromStr for Range {
@@ -211,7 +216,16 @@ impl Revision {
         let mut found = match &self.base {
             Base::Current => of_branch(&branch(txn, current.as_str())?),
             Base::Branch(name) => of_branch(&branch(txn, name)?),
-            Base::Id(id) => of_event(*id)?,
+            Base::Id(id) => match txn.event(*id)? {
+                // Where no event has the number, it may be how a hash begins.
+                None if id.to_string().len() >= PREFIX_MIN => {
+                    match txn.with_prefix(&id.to_string(), 2)?.as_slice() {
+                        [only] => of_event(*only)?,
+                        _ => of_event(*id)?,
+                    }
+                }
+                _ => of_event(*id)?,
+            },
             Base::Name(name) => match txn.branch(name)? {
                 Some(branch) => of_branch(&branch),
                 None => of_event(self.by_hash(txn, name)?)?,

@@ -112,7 +112,14 @@ pub fn tail_chars(text: &str, n: usize) -> &str {
 /// what is shown.
 #[must_use]
 pub fn is_unsafe(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    // Besides what reorders: what breaks a line or cannot be seen, but for the joiners of scripts and
+    // emoji.
+    c.is_control()
+        || matches!(
+            c,
+            '\u{ad}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}'
+        )
 }
 
 /// `text` with what is unsafe escaped, but for tabs and line feeds.

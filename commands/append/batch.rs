@@ -81,13 +81,18 @@ fn each(
     store: &mut Sqlite,
     lines: &Receiver<Chunk>,
 ) -> Result<(), Failure> {
+    let mut unread = false;
     while let Ok(chunk) = lines.recv() {
         for line in chunk? {
             let appended = store.write(|txn| append(&mut Log::open(txn)?, line, ctx.now()))?;
+            ctx.note_written();
             warn_of_secrets(appended.event_id, &appended.redacted);
-            if !args.quiet {
-                print(ctx, &Row::from(appended))?;
-                ctx.out.flush()?;
+            // Once nobody reads the answers any more, the events still come in and are kept.
+            if !args.quiet && !unread {
+                match print(ctx, &Row::from(appended)).and_then(|()| ctx.out.flush()) {
+                    Err(failure) if failure.is_closed_pipe() => unread = true,
+                    answered => answered?,
+                }
             }
         }
     }
@@ -144,6 +149,7 @@ fn batch(
         operation::remember(txn, id, digest, &done)?;
         Ok(rows)
     })?;
+    ctx.note_written();
     rows.iter().for_each(|row| warn_of_secrets(row.event_id, &row.redacted));
     if !args.quiet {
         rows.iter().try_for_each(|row| print(ctx, row))?;

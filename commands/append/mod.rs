@@ -12,7 +12,8 @@ use crate::cli::{Context, Failure, Write, WriteArgs, read_object};
 ///
 /// With --batch, events are read from stdin, one JSON object a line, with the members event_type,
 /// payload, metadata, branch_id and agent_id, all optional, and appended in one transaction: all or
-/// none. With --each every line is a transaction of its own and is answered as soon as it is safe.
+/// none. With --each every line is a transaction of its own and is answered as soon as it is safe; the
+/// first that is no event ends it, and those before it stay.
 ///
 /// TYPE is AGENT_TASK_INIT, ARCHITECTURAL_DECISION, TOOL_EXECUTION_LOG, AGENT_SCRATCHPAD,
 /// FILE_CLAIM_ACQUIRED, FILE_CLAIM_RELEASED or SEMANTIC_SNAPSHOT.

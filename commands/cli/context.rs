@@ -1,5 +1,6 @@
 //! The project a command works on, and who it works for.
 
+use std::cell::Cell;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -67,6 +68,7 @@ pub struct Context {
     pub out: Output,
     clock: Clock,
     chance: Chance,
+    written: Cell<bool>,
 }
 
 impl Context {
@@ -85,7 +87,7 @@ impl Context {
             None => Clock::Real,
         };
         let out = Output::new(global.json);
-        Ok(Self { global, out, clock, chance: Chance::new() })
+        Ok(Self { global, out, clock, chance: Chance::new(), written: Cell::new(false) })
     }
 
     /// The time by the clock, or by `MK_DATE`.
@@ -136,7 +138,18 @@ impl Context {
         let (mut store, actor) = self.open_to_write()?;
         let clock = self.clock;
         let mut outside = Outside { now: &mut || clock.now(), salt: &mut || self.chance.draw() };
-        store.write(|txn| body(txn, &actor, &mut outside))
+        let done = store.write(|txn| body(txn, &actor, &mut outside))?;
+        self.note_written();
+        Ok(done)
+    }
+
+    /// Takes note that a transaction was committed: a failure to print must not pass for one to act.
+    pub fn note_written(&self) {
+        self.written.set(true);
+    }
+
+    pub fn has_written(&self) -> bool {
+        self.written.get()
     }
 
     /// The store, to write to, and who does.

@@ -23,11 +23,20 @@ pub struct Failure {
     hint: Option<String>,
     details: Map<String, Value>,
     closed_pipe: bool,
+    /// Whether it is the answer that could not be written.
+    unanswered: bool,
 }
 
 impl Failure {
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: None, details: Map::new(), closed_pipe: false }
+        Self {
+            code,
+            message: message.into(),
+            hint: None,
+            details: Map::new(),
+            closed_pipe: false,
+            unanswered: false,
+        }
     }
 
     /// A fault in an argument that its type did not catch.
@@ -55,6 +64,15 @@ impl Failure {
     /// Whether it says that a branch or an event is not there.
     pub fn is_about_names(&self) -> bool {
         [Code::BRANCH_NOT_FOUND, Code::EVENT_NOT_FOUND, Code::AMBIGUOUS_EVENT].contains(&self.code)
+    }
+
+    /// The same failure, telling that what was asked for is done if only the answer is missing.
+    pub fn after_write(self, has_written: bool) -> Self {
+        if !has_written || !self.unanswered {
+            return self;
+        }
+        let message = format!("it is done and stored, but {}", self.message);
+        Self { message, ..self }.hint("do not repeat it; see `mk log`")
     }
 
     /// Tells of it: in words on stderr, and as one JSON object on stdout under `--json`.
@@ -109,7 +127,8 @@ impl From<io::Error> for Failure {
             _ => Code::IO,
         };
         let closed_pipe = error.kind() == io::ErrorKind::BrokenPipe;
-        Self { closed_pipe, ..Self::new(code, format!("cannot write the answer: {error}")) }
+        let failure = Self::new(code, format!("cannot write the answer: {error}"));
+        Self { closed_pipe, unanswered: true, ..failure }
     }
 }
 

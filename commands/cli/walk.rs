@@ -13,7 +13,7 @@ use super::{Actor, Failure, head_of};
 pub struct WalkArgs {
     /// A branch, an event, or A..B for what is live on B and not on A [default: the current branch]
     pub range: Option<Range>,
-    /// All events of all branches, in the order they were appended
+    /// All events of all branches, the newest first
     #[arg(long, conflicts_with = "range")]
     pub all: bool,
     /// Reverted events too

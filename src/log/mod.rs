@@ -15,7 +15,7 @@ use crate::store::{Branch, ReadTxn, StoreError, WriteTxn};
 use crate::time::Timestamp;
 use crate::workspace::{self, render, snapshot};
 
-pub use prepared::{Prepared, Rules, SecretPolicy};
+pub use prepared::{Prepared, Rules, SecretPolicy, refuse_in_name};
 
 /// What comes from outside and cannot be replayed: the time, and randomness.
 pub struct Outside<'a> {
@@ -186,6 +186,14 @@ impl<'t> Log<'t> {
         })
     }
 
+    /// Refuses a name that looks like a secret, unless the policy of the store lets it pass.
+    pub(crate) fn check_name(&self, what: &str, name: &str) -> Result<(), LogError> {
+        match self.rules.secrets {
+            SecretPolicy::Off => Ok(()),
+            SecretPolicy::Redact | SecretPolicy::Refuse => refuse_in_name(what, name),
+        }
+    }
+
     /// The transaction, to read from between appends.
     #[must_use]
     pub fn txn(&self) -> &dyn ReadTxn {
@@ -293,10 +301,10 @@ impl<'t> Log<'t> {
         let bytes = prepared.content.payload.len();
         let tip = self.tip(branch)?;
         let mut event = Event {
-            id: EventId(self.last.0.0 + 1),
+            id: self.next_id()?,
             lineage: branch.id,
             branch: branch.born.clone(),
-            sequence: tip.as_ref().map_or(0, |tip| tip.sequence) + 1,
+            sequence: next_sequence(tip.as_ref())?,
             // A clock that was set back must not make time run backwards along a lineage.
             timestamp: tip.as_ref().map_or(now, |tip| now.max(tip.timestamp)),
             agent: prepared.agent,
@@ -357,6 +365,11 @@ impl<'t> Log<'t> {
         })
     }
 
+    fn next_id(&self) -> Result<EventId, StoreError> {
+        let next = self.last.0.0.checked_add(1).map(EventId);
+        next.ok_or_else(|| StoreError::damaged("the last event has the largest id there is"))
+    }
+
     fn link_after(
         &mut self,
         event: &Event,
@@ -406,5 +419,13 @@ impl<'t> Log<'t> {
             self.links.put(id, link);
         }
         Ok(link)
+    }
+}
+
+fn next_sequence(tip: Option<&Tip>) -> Result<u64, StoreError> {
+    let next = tip.map_or(0, |tip| tip.sequence) + 1;
+    match i64::try_from(next) {
+        Ok(_) => Ok(next),
+        Err(_) => Err(StoreError::damaged("the head has the largest sequence there is")),
     }
 }

@@ -95,7 +95,11 @@ impl Prepared {
 ///
 /// In a value a secret can be replaced; in a name it cannot, since that would make two of one.
 fn take_secrets(draft: &mut Draft, policy: SecretPolicy) -> Result<Vec<String>, LogError> {
-    if policy == SecretPolicy::Off || draft.kind == EventType::Snapshot {
+    if policy == SecretPolicy::Off {
+        return Ok(Vec::new());
+    }
+    refuse_in_name("the agent id", draft.agent.as_str())?;
+    if draft.kind == EventType::Snapshot {
         return Ok(Vec::new());
     }
     let mut rules: Vec<&'static str> = Vec::new();
@@ -112,6 +116,17 @@ fn take_secrets(draft: &mut Draft, policy: SecretPolicy) -> Result<Vec<String>, 
         draft.metadata.insert("redacted", names);
     }
     Ok(rules.into_iter().map(str::to_owned).collect())
+}
+
+/// Refuses a name that looks like a secret; `what` says what is named.
+///
+/// # Errors
+/// [`LogError::Secret`]
+pub fn refuse_in_name(what: &str, name: &str) -> Result<(), LogError> {
+    match secret::find(name).first() {
+        Some(found) => Err(LogError::Secret { place: what.to_owned(), rule: found.rule }),
+        None => Ok(()),
+    }
 }
 
 fn secret_in(

@@ -58,16 +58,16 @@ impl Git {
             let (git, top) = match fs::metadata(&entry) {
                 Ok(found) if found.is_dir() => (entry, top),
                 Ok(_) => {
-                    let text = fs::read_to_string(&entry).ok()?;
+                    let text = read_small(&entry)?;
                     let target = text.strip_prefix("gitdir:")?.trim();
                     (directory.join(target), top)
                 }
                 Err(_) if is_bare(directory) => (directory.to_owned(), None),
                 Err(_) => return None,
             };
-            let common = match fs::read_to_string(git.join("commondir")) {
-                Ok(text) => git.join(text.trim()),
-                Err(_) => git.clone(),
+            let common = match read_small(&git.join("commondir")) {
+                Some(text) => git.join(text.trim()),
+                None => git.clone(),
             };
             let common = fs::canonicalize(common).ok()?;
             common.join("HEAD").is_file().then_some(Self { directory: git, common, top })
@@ -77,9 +77,9 @@ impl Git {
     /// The commit that is checked out, if it stands in a file of its own; 40 or 64 hex digits.
     #[must_use]
     pub fn commit(&self) -> Option<String> {
-        let head = fs::read_to_string(self.directory.join("HEAD")).ok()?;
+        let head = read_small(&self.directory.join("HEAD"))?;
         let commit = match head.trim().strip_prefix("ref: ") {
-            Some(name) => fs::read_to_string(self.common.join(name)).ok()?,
+            Some(name) => read_small(&self.common.join(name))?,
             None => head,
         };
         let commit = commit.trim();
@@ -95,6 +95,15 @@ impl Git {
         (parent.file_name()? == "worktrees")
             .then(|| self.directory.file_name().map(|name| name.to_string_lossy().into_owned()))?
     }
+}
+
+/// Most bytes of a file of git's that is read.
+const SMALL: u64 = 1 << 20;
+
+/// A small file of git's. Its place may hold a pipe or a device, which would never end.
+fn read_small(path: &Path) -> Option<String> {
+    let found = fs::metadata(path).ok()?;
+    (found.is_file() && found.len() <= SMALL).then(|| fs::read_to_string(path).ok())?
 }
 
 fn is_bare(directory: &Path) -> bool {
@@ -119,7 +128,7 @@ fn git_home(start: &Path) -> Option<PathBuf> {
 
 /// `core.worktree` in the configuration of a repository, as git itself writes it there.
 fn core_worktree(common: &Path) -> Option<PathBuf> {
-    let config = fs::read_to_string(common.join("config")).ok()?;
+    let config = read_small(&common.join("config"))?;
     let core = config.lines().map(str::trim).skip_while(|line| *line != "[core]").skip(1);
     core.take_while(|line| !line.starts_with('['))
         .find_map(|line| line.strip_prefix("worktree")?.trim_start().strip_prefix('='))

@@ -27,6 +27,9 @@ impl Turnstile {
     pub fn enter(path: &Path, timeout: Duration) -> Result<Self, StoreError> {
         let failed =
             |source| StoreError::Io { action: "lock", path: path.display().to_string(), source };
+        if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+            return Err(failed(io::Error::other("it is no regular file")));
+        }
         let file = OpenOptions::new()
             .write(true)
             .create(true)

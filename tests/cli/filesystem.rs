@@ -190,3 +190,24 @@ fn a_write_past_the_limit_for_files_is_refused_and_leaves_nothing() {
     repo.mk("rev-list --count").success().stdout("1\n");
     repo.mk("append --payload @payload").success();
 }
+
+#[test]
+fn a_pipe_in_the_place_of_a_file_is_not_waited_for() {
+    let repo = Sandbox::new();
+    repo.session(
+        r#"
+$ mk init >/dev/null
+$ mkdir sub && mkfifo sub/.git && mk -C sub note x >/dev/null
+$ mkfifo anchors
+$ mk verify --anchor anchors
+! fatal: cannot read 'anchors': it is no regular file of at most 16777216 bytes
+[128]
+$ rm .mk/mk.db-lock && mkfifo .mk/mk.db-lock
+$ timeout 10 mk note y 2>/dev/null
+[128]
+$ rm .mk/mk.db && mkfifo .mk/mk.db
+$ timeout 10 mk log 2>/dev/null
+[128]
+"#,
+    );
+}

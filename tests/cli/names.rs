@@ -113,7 +113,6 @@ fn a_revision_that_names_nothing_says_why() {
         repo.refuses(&format!("show '{revision}'"), 129, "invalid-argument", &stderr);
     };
     malformed("main~x", "only ~N, @N or @{TIME} may follow");
-    malformed("99999999999999999999", "the event id is too large");
     malformed("@{yesterday}", "the time in @{…} is not RFC 3339");
     malformed("a b", "a name has letters, digits and ._/- only");
     malformed("~1", "it has no name");
@@ -153,4 +152,40 @@ fn a_prefix_that_fits_several_events_lists_them() {
     repo.input = format!("{prefix}\n").into_bytes();
     repo.mk("cat-event --batch-check").success().stdout(format!("{prefix} ambiguous\n"));
     repo.mk(&format!("rev-parse -q {prefix}")).code(1).stdout("").stderr("");
+}
+
+#[test]
+fn a_secret_is_refused_as_a_name() {
+    let repo = Sandbox::new();
+    repo.mk("init").success();
+    let token = format!("ghp_{}", "a1B2c3D4e5".repeat(4));
+    for line in [format!("fork {token}"), format!("--agent {token} note x")] {
+        let refused = repo.mk(&line).code(1);
+        let stderr = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+        assert!(stderr.contains("what looks like a secret (github-token)"), "{stderr}");
+        assert!(!stderr.contains(&token), "{stderr}");
+    }
+    repo.mk(&format!("note x --op-id {token}")).code(129);
+    repo.mk("rev-list --all --count").success().stdout("0\n");
+}
+
+#[test]
+fn digits_that_are_no_id_may_begin_a_hash() {
+    let repo = Sandbox::new();
+    repo.mk("init").success();
+    for index in 0..300 {
+        repo.mk(&format!("note {index}")).success();
+    }
+    let hashes = repo.mk("rev-list").success();
+    let hashes = String::from_utf8(hashes.get_output().stdout.clone()).unwrap();
+    let is_number = |hash: &&str| hash[..5].bytes().all(|digit| digit.is_ascii_digit());
+    let numbers: Vec<&str> = hashes.lines().filter(is_number).collect();
+    assert!(!numbers.is_empty(), "none of 300 hashes begins with five digits");
+    for hash in numbers {
+        repo.mk(&format!("rev-parse {}", &hash[..5])).success().stdout(format!("{hash}\n"));
+        let short = repo.mk(&format!("rev-parse --short {hash}")).success();
+        let short = String::from_utf8(short.get_output().stdout.clone()).unwrap();
+        assert!(short.trim().bytes().any(|digit| digit.is_ascii_alphabetic()), "{short}");
+        repo.mk(&format!("rev-parse {}", short.trim())).success().stdout(format!("{hash}\n"));
+    }
 }

@@ -87,3 +87,33 @@ fn stdin_that_cannot_be_read_is_a_failure() {
         "#,
     );
 }
+
+#[test]
+fn each_line_is_kept_when_nobody_reads_the_answers() {
+    let repo = Sandbox::new();
+    repo.session(
+        r#"
+$ mk init >/dev/null
+$ for n in 1 2 3 4 5 6 7 8; do echo '{"payload":{"note":"n"}}'; done >in
+$ mk append --each <in | head -1 >/dev/null
+$ mk rev-list --count
+8
+"#,
+    );
+}
+
+#[test]
+fn an_answer_that_cannot_be_written_does_not_pass_for_an_act_that_failed() {
+    let repo = Sandbox::new();
+    repo.session(
+        r#"
+$ mk init >/dev/null
+$ mk note x >/dev/full
+! fatal: it is done and stored, but cannot write the answer: No space left on device (os error 28)
+! hint: do not repeat it; see `mk log`
+[128]
+$ mk rev-list --count
+1
+"#,
+    );
+}

@@ -27,6 +27,11 @@ pub fn failure(error: rusqlite::Error, path: &Path, waited: Duration) -> StoreEr
         // What is asked never changes, so the file is at fault: other tables, or a format of none.
         Some(Code::Unknown) => StoreError::damaged(format!("'{path}' is not laid out as a store")),
         None => StoreError::damaged(format!("a row of '{path}' has an unexpected value")),
+        // Ids and sequences are drawn from the head; that one is taken says that the head is not the
+        // last.
+        Some(Code::ConstraintViolation) => {
+            StoreError::damaged(format!("'{path}' already has the row that comes next"))
+        }
         Some(_) => StoreError::Engine { path, what: error.to_string() },
     }
 }

@@ -270,16 +270,19 @@ impl Sqlite {
         if version == VERSION {
             return Ok(());
         }
-        // A newer schema says itself which older programs it bears with.
-        let least: Option<i64> = self
-            .connection
-            .query_row("SELECT value FROM store WHERE key = ?1", [need], |row| row.get(0))
-            .optional()
-            .unwrap_or_default();
-        match least {
-            Some(least) if least <= VERSION => Ok(()),
-            _ => Err(StoreError::Newer { path, found: version, known: VERSION }),
+        // A newer schema says itself which older programs it bears with. Who writes also reads.
+        let needs = if need == "min_writer" { &["min_reader", "min_writer"][..] } else { &[need] };
+        for need in needs {
+            let least: Option<i64> = self
+                .connection
+                .query_row("SELECT value FROM store WHERE key = ?1", [need], |row| row.get(0))
+                .optional()
+                .unwrap_or_default();
+            if least.is_none_or(|least| least > VERSION) {
+                return Err(StoreError::Newer { path, found: version, known: VERSION });
+            }
         }
+        Ok(())
     }
 }
 
@@ -359,6 +362,10 @@ fn configure(connection: &Connection) -> rusqlite::Result<()> {
 fn check_header(path: &Path) -> Result<(), StoreError> {
     let shown = path.display().to_string();
     let io = |source| StoreError::Io { action: "read", path: shown.clone(), source };
+    // A pipe or a device in its place would be waited for, or read for ever.
+    if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        return Err(StoreError::Foreign { path: shown, found: "no regular file".to_owned() });
+    }
     let file = match fs::File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => {
