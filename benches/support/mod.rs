@@ -10,7 +10,7 @@ use mk::event::EventType;
 use mk::id::BranchName;
 use mk::log::{Draft, Log, LogError, Outside};
 use mk::store::sqlite::Durability;
-use mk::store::{Engine, Identity, Sqlite};
+use mk::store::{Engine, Identity, Sqlite, StoreError};
 use mk::time::Timestamp;
 use mk::tokens::Tokenizer;
 
@@ -119,8 +119,12 @@ pub fn fill(store: &mut Sqlite, branch: &BranchName, range: std::ops::Range<u64>
     done.expect("the events are sound");
 }
 
-/// A store of `size` events on `main`, from whose head the branches `left` and `right` were forked,
-/// with 50 events each.
+/// Live events after the newest checkpoint: how many decides the time of a read, so it is the same at
+/// every size.
+const AFTER_CHECKPOINT: u64 = 100;
+
+/// A store of `size` events on `main`, and as many more as it takes for the newest checkpoint to be 100
+/// events back. From its head the branches `left` and `right` were forked, with 50 events each.
 pub fn store(size: u64) -> PathBuf {
     let path = directory().join(format!("{size}.db"));
     let ready = directory().join(format!("{size}.ready"));
@@ -134,6 +138,11 @@ pub fn store(size: u64) -> PathBuf {
         fill(&mut store, &BranchName::main(), at..next);
         at = next;
     }
+    while !ends_in_checkpoint(&mut store) {
+        fill(&mut store, &BranchName::main(), at..at + 1);
+        at += 1;
+    }
+    fill(&mut store, &BranchName::main(), at..at + AFTER_CHECKPOINT);
     for (index, side) in ["left", "right"].into_iter().enumerate() {
         let agent = "bench".parse().expect("a name");
         let act = Act { agent: &agent, reason: "", metadata: Object::new() };
@@ -144,9 +153,17 @@ pub fn store(size: u64) -> PathBuf {
             })
         });
         forked.expect("a free name");
-        let first = size + index as u64 * 1_000;
+        let first = at + 1_000 + index as u64 * 1_000;
         fill(&mut store, &name(side), first..first + 49);
     }
     fs::write(ready, "").expect("target/ can be written");
     path
+}
+
+fn ends_in_checkpoint(store: &mut Sqlite) -> bool {
+    let kept: Result<bool, StoreError> = store.read(|txn| match txn.log_head()? {
+        Some((head, _)) => Ok(txn.checkpoint(head)?.is_some()),
+        None => Ok(false),
+    });
+    kept.expect("a sound store")
 }
