@@ -239,8 +239,8 @@ fn a_changed_byte_of_an_event_in_the_file_is_found() {
     let log = file.windows(32).enumerate().filter(|(_, it)| *it == event.log.0).map(|(at, _)| at);
     let log = log.into_iter().find(is_row).unwrap();
     let values = log - 64 - 12 - event.agent.as_str().len() - event.kind.as_str().len();
-    // The types of all columns but `id`, one byte each but for the payload's two. What stands in a
-    // row for its own number is read by nobody.
+    // The types of all columns but the id, in one byte each but for the payload's two. The engine
+    // passes over that of the id, which is the key of the row.
     let header = values - 13;
     let end = values
         + file[values..].windows(8).position(|it| it == &content.payload.as_bytes()[..8]).unwrap()

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Every speed the README promises, in one run: library paths at 1k, 50k and 1M events, then whole
+# commands beside their limits and peers. Needs about five minutes, 2 GB under target/, and git.
+# With MK_PEER=VENV, a Python environment with memkernel-mcp 0.3.0, beside that program too.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+cargo build --release --example floor
+cargo bench --bench kernel -- --noplot "$@"
+python3 benches/report.py target/criterion
+cargo bench --bench commands
+if [ -n "${MK_PEER:-}" ]; then
+  "$MK_PEER/bin/python" benches/peer.py target/release/mk
+fi
