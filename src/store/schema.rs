@@ -86,11 +86,11 @@ CREATE TABLE link(
 ) STRICT;
 
 CREATE TABLE checkpoint(
+  id INTEGER PRIMARY KEY,
   lineage INTEGER NOT NULL,
-  id INTEGER NOT NULL,
-  state BLOB NOT NULL,
-  PRIMARY KEY (lineage, id)
-) STRICT, WITHOUT ROWID;
+  state BLOB NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX checkpoint_lineage ON checkpoint(lineage, id);
 
 CREATE TABLE operation(
   id TEXT NOT NULL PRIMARY KEY,

@@ -336,7 +336,7 @@ impl WriteTxn for Txn<'_> {
         event: EventId,
         state: &[u8],
     ) -> Result<(), StoreError> {
-        let sql = "INSERT OR REPLACE INTO checkpoint VALUES (?1, ?2, ?3)";
+        let sql = "INSERT OR REPLACE INTO checkpoint(lineage, id, state) VALUES (?1, ?2, ?3)";
         self.execute(sql, (lineage.0, event.0, state))
     }
 

@@ -54,11 +54,11 @@ fn a_cut_tail_is_found_by_its_anchor_alone() {
     let anchor = copy.anchor();
     copy.cut_tail(3);
     assert_eq!(copy.verify().findings, []);
-    let report = copy.verify_against(&[anchor.clone()]);
+    let report = copy.verify_against(std::slice::from_ref(&anchor));
     assert_finds(&report, Kind::AnchorLost, Some(anchor.event.0), "three events cut");
     copy.append_notes(5);
     assert_eq!(copy.verify().findings, []);
-    let report = copy.verify_against(&[anchor.clone()]);
+    let report = copy.verify_against(std::slice::from_ref(&anchor));
     assert_finds(&report, Kind::AnchorDiffers, Some(anchor.event.0), "cut and written anew");
 }
 
@@ -79,7 +79,7 @@ fn an_old_copy_put_back_is_found_by_its_anchor_alone() {
 fn an_anchor_is_of_one_project() {
     let copy = Copy::new();
     let anchor = Anchor { project_id: "0".repeat(32), ..copy.anchor() };
-    let report = copy.verify_against(&[anchor.clone()]);
+    let report = copy.verify_against(std::slice::from_ref(&anchor));
     assert_finds(&report, Kind::AnchorProject, Some(anchor.event.0), "another project");
 }
 
