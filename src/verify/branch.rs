@@ -45,15 +45,9 @@ pub(super) fn check(
         if let Err(error) = branch.created_by.as_str().parse::<AgentId>() {
             add(Kind::BranchShape, error.to_string());
         }
-        // No command renames a branch, or makes one without a parent.
+        // No command renames a branch.
         if branch.name != branch.born {
             add(Kind::BranchName, format!("was born as '{}'", branch.born));
-        }
-        if branch.parent.is_none()
-            && branch.born != BranchName::main()
-            && !branch.born.is_reserved()
-        {
-            add(Kind::BranchFork, "has no parent, and is not main".to_owned());
         }
         if let Some(like) = names.insert(branch.name.as_str().to_ascii_lowercase(), &branch.name) {
             add(Kind::BranchName, format!("there is also '{like}'"));
