@@ -24,6 +24,10 @@ pub fn failure(error: rusqlite::Error, path: &Path, waited: Duration) -> StoreEr
             let source = std::io::Error::other(error.to_string());
             StoreError::Io { action: "use", path, source }
         }
+        // Rows are small: one that does not fit into memory has a length of somebody else's making.
+        Some(Code::OutOfMemory | Code::TooBig) => {
+            StoreError::damaged(format!("a row of '{path}' claims an impossible length"))
+        }
         // What is asked never changes, so the file is at fault: other tables, or a format of none.
         Some(Code::Unknown) => StoreError::damaged(format!("'{path}' is not laid out as a store")),
         None => StoreError::damaged(format!("a row of '{path}' has an unexpected value")),
