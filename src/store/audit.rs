@@ -1,5 +1,7 @@
 //! Rows as they are, for `mk verify`: read before anything is believed of them.
 
+mod lease;
+
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 
@@ -125,6 +127,7 @@ impl<'a> Audit<'a> {
             "PRAGMA quick_check(1000)",
             "PRAGMA integrity_check(branch)",
             "PRAGMA integrity_check(checkpoint)",
+            "PRAGMA integrity_check(lease)",
         ] {
             let found = self.txn.all(check, (), |row| row.get::<_, String>(0))?;
             let lines = found.iter().flat_map(|text| text.lines()).filter(|line| *line != "ok");

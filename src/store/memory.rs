@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Branch, Engine, Identity, Operation, ReadTxn, StoreError, WriteTxn};
+use super::lease::TOKEN_MAX;
+use super::{Branch, Engine, Identity, Lease, Leases, Operation, ReadTxn, StoreError, WriteTxn};
 use crate::event::Event;
 use crate::id::{AgentId, BranchName, EventId, Hash, LineageId};
 use crate::lineage::Link;
@@ -16,6 +17,7 @@ pub struct Memory {
     branches: Vec<Branch>,
     events: Vec<(Event, Link)>,
     checkpoints: BTreeMap<(LineageId, EventId), Vec<u8>>,
+    leases: BTreeMap<String, Lease>,
     operations: BTreeMap<String, Operation>,
     settings: BTreeMap<String, String>,
     current: BTreeMap<AgentId, BranchName>,
@@ -41,6 +43,7 @@ impl Memory {
             branches: vec![main],
             events: Vec::new(),
             checkpoints: BTreeMap::new(),
+            leases: BTreeMap::new(),
             operations: BTreeMap::new(),
             settings: BTreeMap::new(),
             current: BTreeMap::new(),
@@ -141,6 +144,22 @@ impl ReadTxn for Memory {
         Ok(self.checkpoints.get(&(lineage, event)).cloned())
     }
 
+    fn lease(&self, resource: &str) -> Result<Option<Lease>, StoreError> {
+        Ok(self.leases.get(resource).cloned())
+    }
+
+    fn leases(
+        &self,
+        which: Leases,
+        prefix: &str,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Lease>, StoreError> {
+        let rows = self.leases.values().filter(|lease| lease.resource.starts_with(prefix));
+        let rows = rows.filter(|lease| after.is_none_or(|after| lease.resource.as_str() > after));
+        Ok(rows.filter(|lease| which.contains(lease)).take(limit).cloned().collect())
+    }
+
     fn operation(&self, id: &str) -> Result<Option<Operation>, StoreError> {
         Ok(self.operations.get(id).cloned())
     }
@@ -184,6 +203,18 @@ impl WriteTxn for Memory {
         state: &[u8],
     ) -> Result<(), StoreError> {
         self.checkpoints.insert((lineage, event), state.to_owned());
+        Ok(())
+    }
+
+    fn put_lease(&mut self, lease: &Lease) -> Result<(), StoreError> {
+        self.leases.insert(lease.resource.clone(), lease.clone());
+        Ok(())
+    }
+
+    fn raise_lease_tokens(&mut self, by: u64) -> Result<(), StoreError> {
+        for lease in self.leases.values_mut() {
+            lease.token = lease.token.saturating_add(by).min(TOKEN_MAX);
+        }
         Ok(())
     }
 

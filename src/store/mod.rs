@@ -4,6 +4,7 @@
 //! set of row operations, [`ReadTxn`] and [`WriteTxn`]; all rules are written once, above them.
 
 pub(crate) mod audit;
+mod lease;
 pub mod location;
 pub mod memory;
 mod schema;
@@ -16,6 +17,7 @@ use crate::id::{AgentId, BranchName, EventId, Hash, LineageId};
 use crate::lineage::Link;
 use crate::time::Timestamp;
 
+pub use lease::{Holder, Lease, Leases, Origin, RESOURCE_MAX, TOKEN_MAX, TTL_MAX};
 pub use sqlite::Sqlite;
 
 /// A branch: a name that points at the head of a lineage.
@@ -112,6 +114,18 @@ pub trait ReadTxn {
     /// The state kept at `event`.
     fn checkpoint(&self, event: EventId) -> Result<Option<Vec<u8>>, StoreError>;
 
+    /// The lease of exactly this key, in force or not.
+    fn lease(&self, resource: &str) -> Result<Option<Lease>, StoreError>;
+    /// Up to `limit` of the leases that are wanted, of resources that begin with `prefix` and come
+    /// after `after`, by code points.
+    fn leases(
+        &self,
+        which: Leases,
+        prefix: &str,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Lease>, StoreError>;
+
     fn operation(&self, id: &str) -> Result<Option<Operation>, StoreError>;
     fn setting(&self, key: &str) -> Result<Option<String>, StoreError>;
     fn settings(&self) -> Result<Vec<(String, String)>, StoreError>;
@@ -142,6 +156,10 @@ pub trait WriteTxn: ReadTxn {
         event: EventId,
         state: &[u8],
     ) -> Result<(), StoreError>;
+    /// Stores the lease in the place of the one of the same resource.
+    fn put_lease(&mut self, lease: &Lease) -> Result<(), StoreError>;
+    /// Adds `by` to the token of every resource, so that none granted before is current.
+    fn raise_lease_tokens(&mut self, by: u64) -> Result<(), StoreError>;
     fn put_operation(&mut self, id: &str, operation: &Operation) -> Result<(), StoreError>;
     /// Sets, or with `None` removes, a setting.
     fn set_setting(&mut self, key: &str, value: Option<&str>) -> Result<(), StoreError>;

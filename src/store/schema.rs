@@ -92,6 +92,19 @@ CREATE TABLE checkpoint(
 ) STRICT;
 CREATE UNIQUE INDEX checkpoint_lineage ON checkpoint(lineage, id);
 
+CREATE TABLE lease(
+  resource TEXT NOT NULL PRIMARY KEY,
+  token INTEGER NOT NULL,
+  ttl INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  holder TEXT,
+  session TEXT,
+  origin TEXT,
+  branch INTEGER,
+  acquired_at INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX lease_holder ON lease(resource) WHERE holder IS NOT NULL;
+
 CREATE TABLE operation(
   id TEXT NOT NULL PRIMARY KEY,
   digest BLOB NOT NULL,

@@ -87,6 +87,8 @@ kinds! {
     CheckpointStray = "checkpoint-stray",
     /// A remembered request is not of its form, or names an event that is another.
     Operation = "operation",
+    /// A lease holds what cannot stand there.
+    Lease = "lease",
     /// The current branch of an agent is none.
     CurrentBranch = "current-branch",
     /// An anchor is of another project.

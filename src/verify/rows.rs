@@ -9,7 +9,7 @@ use crate::canon::{Object, Value};
 use crate::id::{AgentId, EventId, Hash, LineageId, shown};
 use crate::operation::OpId;
 use crate::store::audit::{Audit, Index};
-use crate::store::{Branch, StoreError};
+use crate::store::{Branch, Lease, RESOURCE_MAX, StoreError, TTL_MAX};
 use crate::tokens::Tokenizer;
 
 /// What all workers go by.
@@ -107,6 +107,17 @@ fn small_tables(audit: &Audit<'_>, plan: &Plan, findings: &mut Findings) -> Resu
             findings.add(Kind::CurrentBranch, About::STORE, why);
         }
     }
+    audit.leases(|row| {
+        let wrong = match &row {
+            Ok(lease) => {
+                lease_misfit(lease, plan).map(|why| format!("'{}': {why}", shown(&lease.resource)))
+            }
+            Err(misfit) => Some(misfit.why.clone()),
+        };
+        if let Some(why) = wrong {
+            findings.add(Kind::Lease, About::STORE, why);
+        }
+    })?;
     let mut named = HashMap::new();
     audit.operations(|id, digest, report| {
         let mut wrong = |why: String| {
@@ -136,6 +147,24 @@ fn small_tables(audit: &Audit<'_>, plan: &Plan, findings: &mut Findings) -> Resu
         }
     }
     Ok(())
+}
+
+/// What is wrong with a lease.
+fn lease_misfit(lease: &Lease, plan: &Plan) -> Option<String> {
+    if !(1..=RESOURCE_MAX).contains(&lease.resource.chars().count()) {
+        return Some(format!("resource is not 1 to {RESOURCE_MAX} characters"));
+    }
+    if lease.ttl > TTL_MAX {
+        return Some(format!("ttl is above {} s", TTL_MAX.as_secs()));
+    }
+    let holder = lease.holder.as_ref()?;
+    if lease.token == 0 || lease.ttl.is_zero() {
+        return Some("it is held and was never granted".to_owned());
+    }
+    if !plan.branches.contains_key(&holder.branch) {
+        return Some(format!("branch {} is missing", holder.branch.0));
+    }
+    holder.agent.as_str().parse::<AgentId>().err().map(|error| error.to_string())
 }
 
 /// The event that a report names.

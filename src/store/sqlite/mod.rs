@@ -1,6 +1,7 @@
 //! The embedded engine: one SQLite file in WAL mode.
 
 mod failure;
+mod lease;
 mod txn;
 
 use std::fs;
@@ -20,7 +21,7 @@ use crate::id::{AgentId, BranchName, hex};
 use crate::time::Timestamp;
 
 pub(super) use failure::failure;
-pub(super) use txn::{BRANCH, Txn};
+pub(super) use txn::{BRANCH, LEASE, Txn};
 
 /// Bytes of the WAL after which a writer copies it into the main file and empties it. A process that
 /// opens the store alone reads the whole WAL first, so a short command is only as fast as the WAL is

@@ -8,11 +8,14 @@ use std::time::Duration;
 use rusqlite::types::Value;
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Row};
 
-use super::failure;
+use super::{failure, lease};
 use crate::event::{Content, Event, EventType};
 use crate::id::{AgentId, BranchName, EventId, Hash, LineageId};
 use crate::lineage::Link;
-use crate::store::{Branch, ForkPoint, Identity, Operation, ReadTxn, StoreError, WriteTxn};
+use crate::store::lease::above_prefix;
+use crate::store::{
+    Branch, ForkPoint, Identity, Lease, Leases, Operation, ReadTxn, StoreError, WriteTxn,
+};
 use crate::time::Timestamp;
 
 /// An open transaction.
@@ -30,6 +33,8 @@ pub struct Txn<'a> {
 
 pub const BRANCH: &str = "SELECT id, name, born, parent, fork_event, fork_sequence, fork_lineage, head, \
                       head_sequence, created_at, created_by FROM branch";
+pub const LEASE: &str = "SELECT resource, token, ttl, expires_at, holder, session, origin, branch, \
+                         acquired_at FROM lease";
 const EVENT: &str = "SELECT id, lineage, sequence, timestamp, agent, parent, type, hash, body, log, \
                      salt, payload, metadata FROM event";
 
@@ -236,6 +241,35 @@ impl ReadTxn for Txn<'_> {
         self.optional(sql, (lineage.0, event.0), |row| row.get(0))
     }
 
+    fn lease(&self, resource: &str) -> Result<Option<Lease>, StoreError> {
+        self.optional(&format!("{LEASE} WHERE resource = ?1"), [resource], lease::read)
+    }
+
+    fn leases(
+        &self,
+        which: Leases,
+        prefix: &str,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Lease>, StoreError> {
+        // Only what names the condition of the index of holders is answered by it.
+        let (condition, now) = match which {
+            Leases::All => ("?5 IS NULL", None),
+            Leases::Active(now) => ("holder IS NOT NULL AND expires_at > ?5", Some(now)),
+            Leases::Lapsed(now) => ("holder IS NOT NULL AND expires_at <= ?5", Some(now)),
+        };
+        let sql = format!(
+            "{LEASE} WHERE resource >= ?1 AND (?2 IS NULL OR resource < ?2) AND resource > ?3 \
+             AND {condition} ORDER BY resource LIMIT ?4"
+        );
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let below = above_prefix(prefix);
+        // No resource is empty.
+        let after = after.unwrap_or_default();
+        let now = now.map(Timestamp::micros);
+        self.all(&sql, (prefix, below, after, limit, now), lease::read)
+    }
+
     fn operation(&self, id: &str) -> Result<Option<Operation>, StoreError> {
         self.optional("SELECT digest, report FROM operation WHERE id = ?1", [id], |row| {
             Ok(Operation { digest: Hash(row.get(0)?), report: row.get(1)? })
@@ -338,6 +372,29 @@ impl WriteTxn for Txn<'_> {
     ) -> Result<(), StoreError> {
         let sql = "INSERT OR REPLACE INTO checkpoint(lineage, id, state) VALUES (?1, ?2, ?3)";
         self.execute(sql, (lineage.0, event.0, state))
+    }
+
+    fn put_lease(&mut self, lease: &Lease) -> Result<(), StoreError> {
+        let holder = lease.holder.as_ref();
+        self.execute(
+            "INSERT OR REPLACE INTO lease VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            (
+                &lease.resource,
+                signed(lease.token),
+                i64::try_from(lease.ttl.as_micros()).unwrap_or(i64::MAX),
+                lease.expires_at.micros(),
+                holder.map(|holder| holder.agent.as_str()),
+                holder.map(|holder| holder.session.as_str()),
+                holder.map(|holder| holder.origin.as_str()),
+                holder.map(|holder| holder.branch.0),
+                holder.map(|holder| holder.acquired_at.micros()),
+            ),
+        )
+    }
+
+    fn raise_lease_tokens(&mut self, by: u64) -> Result<(), StoreError> {
+        let sql = "UPDATE lease SET token = min(token, ?1 - ?2) + ?2";
+        self.execute(sql, (i64::MAX, signed(by)))
     }
 
     fn put_operation(&mut self, id: &str, operation: &Operation) -> Result<(), StoreError> {
@@ -444,7 +501,7 @@ fn earlier(row: &Row<'_>, index: usize, id: i64) -> rusqlite::Result<Option<i64>
     }
 }
 
-fn count(row: &Row<'_>, index: usize) -> rusqlite::Result<u64> {
+pub(super) fn count(row: &Row<'_>, index: usize) -> rusqlite::Result<u64> {
     let number: i64 = row.get(index)?;
     u64::try_from(number).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(index, number))
 }

@@ -12,7 +12,7 @@ use mk::log::{Draft, Log, LogError, Outside};
 use mk::operation::{OpId, OperationError, once};
 use mk::revision::Revision;
 use mk::store::sqlite::Durability;
-use mk::store::{Engine, Identity, ReadTxn, Sqlite, StoreError, WriteTxn};
+use mk::store::{Engine, Holder, Identity, Lease, Origin, ReadTxn, Sqlite, StoreError, WriteTxn};
 use mk::time::Timestamp;
 use mk::tokens::Tokenizer;
 use mk::verify::{Anchor, Report, verify};
@@ -152,6 +152,18 @@ fn fill(txn: &mut dyn WriteTxn, outside: &mut Outside<'_>) {
     let last = draft(EventType::Note, "bob", r#"{"note":"the last"}"#);
     Log::open(txn).unwrap().append(&side, last, None, outside).unwrap();
     txn.set_current_branch(&agent("bob"), &side).unwrap();
+    let held = Holder {
+        agent: agent("bob"),
+        session: String::new(),
+        origin: Origin::Hook,
+        branch: txn.branch("side").unwrap().unwrap().id,
+        acquired_at: Timestamp::from_micros(0),
+    };
+    for (resource, holder) in [("src/held.rs", Some(held)), ("src/free.rs", None)] {
+        let (ttl, expires_at) = (Duration::from_secs(60), Timestamp::from_micros(60_000_000));
+        let lease = Lease { resource: resource.to_owned(), token: 3, ttl, expires_at, holder };
+        txn.put_lease(&lease).unwrap();
+    }
     txn.set_setting("agent.id", Some("ann")).unwrap();
 }
 

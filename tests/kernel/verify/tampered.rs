@@ -323,6 +323,18 @@ fn a_changed_row_of_the_small_tables_is_found() {
         ("UPDATE operation SET report = '{'", Kind::Operation),
         ("UPDATE operation SET report = NULL", Kind::Unreadable),
         ("INSERT INTO operation VALUES ('b', x'00', '{}')", Kind::Operation),
+        ("UPDATE lease SET resource = '' WHERE holder IS NULL", Kind::Lease),
+        ("UPDATE lease SET token = -1 WHERE holder IS NULL", Kind::Lease),
+        ("UPDATE lease SET token = 0 WHERE holder IS NOT NULL", Kind::Lease),
+        ("UPDATE lease SET ttl = 86400000001 WHERE holder IS NULL", Kind::Lease),
+        ("UPDATE lease SET ttl = 0 WHERE holder IS NOT NULL", Kind::Lease),
+        ("UPDATE lease SET expires_at = 1 << 62 WHERE holder IS NULL", Kind::Lease),
+        ("UPDATE lease SET holder = 'a b' WHERE holder IS NOT NULL", Kind::Lease),
+        ("UPDATE lease SET session = NULL WHERE holder IS NOT NULL", Kind::Lease),
+        ("UPDATE lease SET origin = 'x' WHERE holder IS NOT NULL", Kind::Lease),
+        ("UPDATE lease SET branch = 77 WHERE holder IS NOT NULL", Kind::Lease),
+        ("UPDATE lease SET acquired_at = 1 << 62 WHERE holder IS NOT NULL", Kind::Lease),
+        ("UPDATE lease SET holder = 'bob' WHERE holder IS NULL", Kind::Lease),
         ("UPDATE current_branch SET branch = 'none'", Kind::CurrentBranch),
         ("UPDATE current_branch SET agent = 'a b'", Kind::CurrentBranch),
         ("INSERT INTO current_branch VALUES ('x', 'y')", Kind::CurrentBranch),
@@ -354,7 +366,7 @@ fn a_changed_schema_is_found() {
             .collect::<Result<_, _>>()
             .unwrap()
     };
-    assert_eq!(names.len(), 14);
+    assert_eq!(names.len(), 16);
     for (kind, name) in names {
         let copy = Copy::new();
         copy.connection().execute_batch(&format!("DROP {kind} {name}")).unwrap();
