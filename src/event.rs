@@ -14,6 +14,11 @@ use crate::time::Timestamp;
 /// Most bytes of a payload, and of metadata, as canonical JSON.
 pub const CONTENT_MAX: usize = 262_144;
 
+/// Most bytes of the payload of a snapshot, in which a whole state stands.
+///
+/// Rule: docs/design.md, section 10.
+pub const SNAPSHOT_MAX: usize = 64 << 20;
+
 macro_rules! event_types {
     ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
         /// What happened. The names are those of docs/spec/kernel.md, section 3, and of
@@ -389,8 +394,8 @@ pub enum ContentError {
     Json { what: &'static str, source: canon::JsonError },
     #[error("{what} is {found}, not a JSON object")]
     NotAnObject { what: &'static str, found: &'static str },
-    #[error("{what} has {bytes} bytes as canonical JSON, {CONTENT_MAX} are allowed")]
-    TooLarge { what: &'static str, bytes: usize },
+    #[error("{what} has {bytes} bytes as canonical JSON, {most} are allowed")]
+    TooLarge { what: &'static str, bytes: usize, most: usize },
 }
 
 /// Reads `text`, the `what` of an event (its payload or metadata), as a JSON object.
@@ -407,11 +412,15 @@ pub fn read_object(what: &'static str, text: &[u8]) -> Result<Object, ContentErr
 /// The canonical text of `object`, the `what` of an event.
 ///
 /// # Errors
-/// Above [`CONTENT_MAX`] bytes.
-pub fn canonical_content(what: &'static str, object: &Object) -> Result<String, ContentError> {
+/// Above `most` bytes.
+pub fn canonical_content(
+    what: &'static str,
+    object: &Object,
+    most: usize,
+) -> Result<String, ContentError> {
     let text = object.canonical();
-    if text.len() > CONTENT_MAX {
-        return Err(ContentError::TooLarge { what, bytes: text.len() });
+    if text.len() > most {
+        return Err(ContentError::TooLarge { what, bytes: text.len(), most });
     }
     Ok(text)
 }

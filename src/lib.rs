@@ -9,6 +9,7 @@
 pub mod branch;
 pub mod canon;
 pub mod code;
+pub mod compaction;
 pub mod event;
 pub mod id;
 pub mod lineage;

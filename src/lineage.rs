@@ -26,6 +26,11 @@ pub struct Link {
     pub snapshot: Option<EventId>,
     /// Tokens of the blocks of all live events up to and with this one, snapshots not counted.
     pub tokens: u64,
+    /// Tokens of the context text of the live timeline that ends here: those of the block of the
+    /// nearest snapshot, and of all live events that it does not cover.
+    ///
+    /// Rule: docs/spec/kernel.md, section 10.
+    pub context: u64,
     /// The nearest live ancestor by another agent than the author of the newest live event up to and
     /// with this one; snapshots count neither as that ancestor nor as that newest event.
     pub other: Option<EventId>,
@@ -58,19 +63,31 @@ pub struct Author<'a> {
     pub agent: &'a str,
 }
 
+/// What an event adds to its timeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Adds<'a> {
+    /// A block of so many tokens, by its author.
+    Block { agent: &'a str, tokens: u64 },
+    /// A snapshot; with it the context text has so many tokens.
+    Snapshot { context: u64 },
+}
+
 /// The link of a new event `id` after `parent` on the live timeline of `lineage`.
 ///
 /// `parent` comes with the link of its jump, and with the author of the newest live event that is no
-/// snapshot. `tokens` are those of the event's own block; `agent` is its author, none for a snapshot.
+/// snapshot.
 #[must_use]
 pub fn extend(
     id: EventId,
     lineage: LineageId,
     parent: Option<(Linked, Linked, Option<Author<'_>>)>,
-    agent: Option<&str>,
-    tokens: u64,
+    adds: Adds<'_>,
 ) -> Link {
-    let snapshot = agent.is_none().then_some(id);
+    let before = parent.map_or(0, |((_, parent), ..)| parent.context);
+    let (agent, tokens, snapshot, context) = match adds {
+        Adds::Block { agent, tokens } => (Some(agent), tokens, None, before + tokens),
+        Adds::Snapshot { context } => (None, 0, Some(id), context),
+    };
     let Some(((parent_id, parent), (_, jump), author)) = parent else {
         return Link {
             lineage,
@@ -80,6 +97,7 @@ pub fn extend(
             jump_depth: 1,
             snapshot,
             tokens,
+            context,
             other: None,
         };
     };
@@ -94,6 +112,7 @@ pub fn extend(
         jump_depth: if far { jump.jump_depth } else { parent.depth },
         snapshot: snapshot.or(parent.snapshot),
         tokens: parent.tokens + tokens,
+        context,
         other: match (agent, author) {
             (Some(agent), Some(author)) if author.agent != agent => Some(author.event),
             _ => parent.other,

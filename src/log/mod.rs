@@ -2,14 +2,14 @@
 
 mod prepared;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::branch;
 use crate::canon::Object;
 use crate::code::{Code, Coded};
 use crate::event::{self, ContentError, Event, EventType, EventTypeError, Salt, chain_log};
 use crate::id::{AgentId, BranchName, EventId, Hash, IdError, LineageId};
-use crate::lineage::{self, Author, Link};
+use crate::lineage::{self, Adds, Author, Link};
 use crate::revision::{Revision, RevisionError};
 use crate::store::{Branch, ReadTxn, StoreError, WriteTxn};
 use crate::time::Timestamp;
@@ -130,6 +130,19 @@ pub struct Log<'t> {
     /// Whether this is not the first append.
     appended: bool,
     checkpoints: workspace::Checkpoints,
+    growth: BTreeMap<LineageId, Growth>,
+}
+
+/// How the context text of a branch grew in a transaction, in tokens.
+///
+/// Rule: docs/spec/kernel.md, section 10.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Growth {
+    pub branch: BranchName,
+    pub before: u64,
+    pub after: u64,
+    /// The snapshot that the text begins with now.
+    pub snapshot: Option<EventId>,
 }
 
 /// The head of a branch.
@@ -183,6 +196,7 @@ impl<'t> Log<'t> {
             links: Links(Vec::new()),
             appended: false,
             checkpoints: workspace::Checkpoints::default(),
+            growth: BTreeMap::new(),
         })
     }
 
@@ -230,7 +244,7 @@ impl<'t> Log<'t> {
     pub fn append_prepared(
         &mut self,
         name: &BranchName,
-        prepared: Prepared,
+        mut prepared: Prepared,
         expect: Option<&Expect>,
         now: Timestamp,
     ) -> Result<Appended, LogError> {
@@ -253,10 +267,33 @@ impl<'t> Log<'t> {
         }
         if prepared.kind == EventType::Snapshot {
             let payload = event::read_object("payload", prepared.content.payload.as_bytes())?;
-            snapshot::check(self.txn, &branch, &payload)
+            let cover = snapshot::check(self.txn, &branch, &payload, self.rules.tokenizer)
                 .map_err(|why| LogError::InvalidSnapshot { why: why.to_string() })?;
+            prepared.cover = Some(cover);
         }
         self.put(&branch, prepared, None, now)
+    }
+
+    /// Appends a snapshot that was made of the timeline that ends at `head`, without looking at it
+    /// again; none if that is no longer the head of the branch.
+    pub(crate) fn append_snapshot(
+        &mut self,
+        name: &BranchName,
+        prepared: Prepared,
+        head: EventId,
+        now: Timestamp,
+    ) -> Result<Option<Appended>, LogError> {
+        let branch = self.branch(name)?;
+        if branch.head != Some(head) {
+            return Ok(None);
+        }
+        self.put(&branch, prepared, None, now).map(Some)
+    }
+
+    /// How much longer the context texts of the branches became that were appended to.
+    #[must_use]
+    pub fn growth(&self) -> Vec<Growth> {
+        self.growth.values().cloned().collect()
     }
 
     /// Appends an event of any type, which takes the place after `live_parent` on the live timeline
@@ -317,23 +354,32 @@ impl<'t> Log<'t> {
         };
         event.hash = event.expected_hash(&tip.as_ref().map_or(Hash::ZERO, |tip| tip.hash));
         event.log = chain_log(&self.last.1, &event.hash);
+        let before = tip.as_ref().map_or(0, |tip| tip.link.context);
         let live = match live_parent {
             Some(id) if Some(id) != event.parent => Some(self.read_tip(id)?),
             _ => tip,
         };
-        let is_snapshot = event.kind == EventType::Snapshot;
-        let tokens = match is_snapshot {
-            true => 0,
-            false => self.rules.tokenizer.count(&render::header(&event)) + prepared.tokens,
+        let tokenizer = self.rules.tokenizer;
+        let header = render::header(&event);
+        let adds = match prepared.cover {
+            None => Adds::Block {
+                agent: event.agent.as_str(),
+                tokens: tokenizer.count(&header) + prepared.tokens,
+            },
+            Some(cover) => {
+                let tokens = live.as_ref().map_or(0, |live| live.link.tokens);
+                Adds::Snapshot { context: cover.context(tokenizer, &header, tokens) }
+            }
         };
-        let link = self.link_after(&event, live.as_ref(), tokens)?;
+        let link = self.link_after(&event, live.as_ref(), adds)?;
         self.txn.insert_event(&event, &link)?;
         self.txn.set_head(branch.id, event.id, event.sequence)?;
         self.last = (event.id, event.log);
-        let author = match is_snapshot {
-            true => live.and_then(|live| live.author),
-            false => Some((event.id, event.agent.clone())),
+        let author = match prepared.cover {
+            Some(_) => live.and_then(|live| live.author),
+            None => Some((event.id, event.agent.clone())),
         };
+        self.note_growth(branch, before, &link);
         if self.appended {
             self.links.put(event.id, link);
         }
@@ -374,11 +420,10 @@ impl<'t> Log<'t> {
         &mut self,
         event: &Event,
         live: Option<&Tip>,
-        tokens: u64,
+        adds: Adds<'_>,
     ) -> Result<Link, StoreError> {
-        let agent = (event.kind != EventType::Snapshot).then_some(event.agent.as_str());
         let Some(live) = live else {
-            return Ok(lineage::extend(event.id, event.lineage, None, agent, tokens));
+            return Ok(lineage::extend(event.id, event.lineage, None, adds));
         };
         let jump = self.link(live.link.jump)?;
         let author = live
@@ -386,7 +431,17 @@ impl<'t> Log<'t> {
             .as_ref()
             .map(|(event, agent)| Author { event: *event, agent: agent.as_str() });
         let parent = ((live.id, live.link), (live.link.jump, jump), author);
-        Ok(lineage::extend(event.id, event.lineage, Some(parent), agent, tokens))
+        Ok(lineage::extend(event.id, event.lineage, Some(parent), adds))
+    }
+
+    fn note_growth(&mut self, branch: &Branch, before: u64, link: &Link) {
+        let grown = self.growth.entry(branch.id).or_insert_with(|| Growth {
+            branch: branch.name.clone(),
+            before,
+            after: 0,
+            snapshot: None,
+        });
+        (grown.after, grown.snapshot) = (link.context, link.snapshot);
     }
 
     fn tip(&mut self, branch: &Branch) -> Result<Option<Tip>, StoreError> {

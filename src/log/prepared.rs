@@ -3,12 +3,13 @@
 
 use super::{Draft, LogError};
 use crate::canon::{Object, Value};
-use crate::event::{self, Content, EventType, Payload, Salt};
+use crate::event::{self, CONTENT_MAX, Content, EventType, Payload, SNAPSHOT_MAX, Salt};
 use crate::id::{AgentId, Hash, shown};
 use crate::secret;
 use crate::store::{ReadTxn, StoreError};
 use crate::tokens::Tokenizer;
 use crate::workspace::render;
+use crate::workspace::snapshot::Cover;
 
 /// What is done about secrets in what callers supply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +51,8 @@ pub struct Prepared {
     pub(super) payload: Payload,
     /// Tokens of what its block says after the header; none for a snapshot.
     pub(super) tokens: u64,
+    /// Of a snapshot, once it is known.
+    pub(super) cover: Option<Cover>,
     pub(super) redacted: Vec<String>,
 }
 
@@ -62,6 +65,20 @@ impl Prepared {
         Self::shown_as(draft, None, rules, salt)
     }
 
+    /// A snapshot that covers `cover`, made of a state and not supplied by a caller.
+    ///
+    /// # Errors
+    /// If it is too large.
+    pub(crate) fn snapshot(
+        draft: Draft,
+        cover: Cover,
+        rules: Rules,
+        salt: Salt,
+    ) -> Result<Self, LogError> {
+        let prepared = Self::new(draft, rules, salt)?;
+        Ok(Self { cover: Some(cover), ..prepared })
+    }
+
     /// The same for an event whose block shows `reported` instead of its payload.
     pub(super) fn shown_as(
         mut draft: Draft,
@@ -70,10 +87,11 @@ impl Prepared {
         salt: Salt,
     ) -> Result<Self, LogError> {
         let redacted = take_secrets(&mut draft, rules.secrets)?;
+        let most = if draft.kind == EventType::Snapshot { SNAPSHOT_MAX } else { CONTENT_MAX };
         let content = Content {
             salt,
-            payload: event::canonical_content("payload", &draft.payload)?,
-            metadata: event::canonical_content("metadata", &draft.metadata)?,
+            payload: event::canonical_content("payload", &draft.payload, most)?,
+            metadata: event::canonical_content("metadata", &draft.metadata, CONTENT_MAX)?,
         };
         let tokens = match draft.kind {
             EventType::Snapshot => 0,
@@ -86,6 +104,7 @@ impl Prepared {
             content,
             payload: Payload::read(draft.kind, &draft.payload),
             tokens,
+            cover: None,
             redacted,
         })
     }

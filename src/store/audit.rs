@@ -95,8 +95,8 @@ pub(crate) struct Audit<'a> {
 
 const EVENTS: &str = "SELECT event.id, event.lineage, sequence, timestamp, agent, parent, type, \
                       hash, body, log, salt, payload, metadata, \
-                      link.lineage, live_parent, depth, jump, jump_depth, snapshot, tokens, other, \
-                      link.id FROM event LEFT JOIN link ON link.id = event.id \
+                      link.lineage, live_parent, depth, jump, jump_depth, snapshot, tokens, context, \
+                      other, link.id FROM event LEFT JOIN link ON link.id = event.id \
                       WHERE event.id BETWEEN ?1 AND ?2 ORDER BY event.id";
 
 impl<'a> Audit<'a> {
@@ -409,7 +409,7 @@ fn event_row(row: &Row<'_>) -> Result<EventRow, Misfit> {
         log: Hash(column(row, 9, id, "log")?),
         content,
     };
-    let link = column::<Option<i64>>(row, 21, id, "link")?.map(|_| link_row(row, id));
+    let link = column::<Option<i64>>(row, 22, id, "link")?.map(|_| link_row(row, id));
     Ok(EventRow { event, remains, link })
 }
 
@@ -424,7 +424,8 @@ fn link_row(row: &Row<'_>, id: i64) -> Result<Link, Misfit> {
         jump_depth: count(row, 17, id, "jump_depth")?,
         snapshot: event(18, "snapshot")?,
         tokens: count(row, 19, id, "tokens")?,
-        other: event(20, "other")?,
+        context: count(row, 20, id, "context")?,
+        other: event(21, "other")?,
     })
 }
 

@@ -82,6 +82,7 @@ CREATE TABLE link(
   jump_depth INTEGER NOT NULL,
   snapshot INTEGER,
   tokens INTEGER NOT NULL,
+  context INTEGER NOT NULL,
   other INTEGER
 ) STRICT;
 

@@ -17,7 +17,8 @@ use crate::id::{EventId, LineageId};
 use crate::store::StoreError;
 use crate::store::audit::Audit;
 use crate::workspace::fold::State;
-use crate::workspace::{self, snapshot, stored};
+use crate::workspace::snapshot::Cover;
+use crate::workspace::{self, render, snapshot, stored};
 
 /// A state that does not agree with the events, or was computed from one that does not.
 pub(super) struct Suspect {
@@ -34,6 +35,9 @@ pub(super) enum Claim {
     Checkpoint(LineageId),
     /// That after this event.
     Snapshot { covers: EventId },
+    /// That after this event, which with live events of so many tokens makes a context text of those
+    /// found.
+    Context { covers: EventId, tokens: u64, found: u64 },
 }
 
 /// The states of the branches of a chunk.
@@ -137,6 +141,17 @@ pub(super) fn confirm(
                     findings.add(Kind::Checkpoint, about.clone(), why);
                 }
                 last = Some((*event, state));
+            }
+            Claim::Context { covers, tokens, found } => {
+                let state = state_without(audit, plan, *covers, &doubted, last.as_ref())?;
+                let event = audit.txn().known_event(*event)?;
+                let state = snapshot::with_insights(state, &event.members().unwrap_or_default());
+                let cover = Cover::new(audit.txn().linked(*covers)?, &state, plan.tokenizer);
+                let context = cover.context(plan.tokenizer, &render::header(&event), *tokens);
+                if context != *found {
+                    let why = format!("context is {found}, not {context}");
+                    findings.add(Kind::Link, about.clone(), why);
+                }
             }
             Claim::Snapshot { covers } => {
                 let state = state_without(audit, plan, *covers, &doubted, last.as_ref())?;

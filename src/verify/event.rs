@@ -2,16 +2,11 @@
 
 use super::report::{About, Findings, Kind};
 use crate::canon::{Object, Value};
-use crate::event::{CONTENT_MAX, Content, Event, EventType};
+use crate::event::{CONTENT_MAX, Content, Event, EventType, SNAPSHOT_MAX};
 use crate::id::{AgentId, EventId, Hash, LineageId};
 use crate::lineage::Link;
 use crate::store::{Branch, ForkPoint};
 use crate::time::Timestamp;
-
-/// Most bytes of a snapshot, in which a whole state stands.
-///
-/// Rule: docs/design.md, section 10.
-const SNAPSHOT_MAX: usize = 64 << 20;
 
 /// What the checks of an event need of one before it.
 #[derive(Debug, Clone)]

@@ -1,21 +1,19 @@
 //! The lineage index, computed again from the events and the entries before.
 
 use super::event::Before;
-use crate::event::{Event, EventType};
+use crate::event::Event;
 use crate::id::EventId;
-use crate::lineage::{self, Author, Link};
+use crate::lineage::{self, Adds, Author, Link};
 
-/// The entry of `event` after `live` on the live timeline, whose jump has the entry `jump`.
-///
-/// `tokens` are those of its own block.
-pub(super) fn expected(event: &Event, live: Option<(&Before, Link, Link)>, tokens: u64) -> Link {
-    let agent = (event.kind != EventType::Snapshot).then_some(event.agent.as_str());
+/// The entry of `event`, which adds `adds`, after `live` on the live timeline, whose jump has the entry
+/// `jump`.
+pub(super) fn expected(event: &Event, live: Option<(&Before, Link, Link)>, adds: Adds<'_>) -> Link {
     let parent = live.map(|(live, link, jump)| {
         let author = live.author.as_ref();
         let author = author.map(|(event, agent)| Author { event: *event, agent: agent.as_str() });
         ((live.id, link), (link.jump, jump), author)
     });
-    lineage::extend(event.id, event.lineage, parent, agent, tokens)
+    lineage::extend(event.id, event.lineage, parent, adds)
 }
 
 /// The columns in which `found` is not `expected`.
@@ -29,6 +27,7 @@ pub(super) fn difference(found: &Link, expected: &Link) -> String {
         ("jump_depth", found.jump_depth.to_string(), expected.jump_depth.to_string()),
         ("snapshot", event(found.snapshot), event(expected.snapshot)),
         ("tokens", found.tokens.to_string(), expected.tokens.to_string()),
+        ("context", found.context.to_string(), expected.context.to_string()),
         ("other", event(found.other), event(expected.other)),
     ];
     let differing: Vec<String> = columns

@@ -15,11 +15,11 @@ use crate::branch;
 use crate::canon::{Object, Value};
 use crate::event::{Event, EventType, chain_log};
 use crate::id::{EventId, Hash};
-use crate::lineage::{self, Link};
+use crate::lineage::{self, Adds, Link};
 use crate::store::StoreError;
 use crate::store::audit::{Audit, EventRow, Fault, Index, Misfit, Sum};
 use crate::workspace::render;
-use crate::workspace::snapshot::SnapshotError;
+use crate::workspace::snapshot::{self, SnapshotError};
 
 /// What has been seen, by one worker or by all.
 #[derive(Default)]
@@ -349,23 +349,62 @@ impl<'p> Worker<'p> {
             }
             Live::Unknown => return Ok(usable),
         };
-        let tokens = match (event.kind, payload) {
-            (EventType::Snapshot, _) => 0,
-            (_, Some(payload)) if event.content.is_some() => {
-                let target = live.map(|(live, ..)| live.id);
-                self.tokens(audit, event, payload, target)?
+        let payload = payload.filter(|_| event.content.is_some());
+        let adds = match (event.kind, payload) {
+            (EventType::Snapshot, payload) => {
+                let found = found.map_or(0, |found| found.context);
+                if let (Some(payload), Some((live, link, _))) = (payload, live) {
+                    self.context(audit, event, payload, (live.id, link), found, about)?;
+                }
+                // Whether it is right is told in the end; that of one that was erased stands.
+                Adds::Snapshot { context: found }
             }
-            // What was erased was counted; its number stands.
-            _ => {
-                let before = live.map_or(0, |(_, link, _)| link.tokens);
-                found.map_or(0, |found| found.tokens.saturating_sub(before))
+            (_, payload) => {
+                let tokens = match payload {
+                    Some(payload) => {
+                        let target = live.map(|(live, ..)| live.id);
+                        self.tokens(audit, event, payload, target)?
+                    }
+                    // What was erased was counted; its number stands.
+                    None => {
+                        let before = live.map_or(0, |(_, link, _)| link.tokens);
+                        found.map_or(0, |found| found.tokens.saturating_sub(before))
+                    }
+                };
+                Adds::Block { agent: event.agent.as_str(), tokens }
             }
         };
-        let expected = link::expected(event, live, tokens);
+        let expected = link::expected(event, live, adds);
         if let Some(found) = found.filter(|found| *found != expected) {
             self.seen.findings.add(Kind::Link, about(), link::difference(&found, &expected));
         }
         Ok(Some(expected))
+    }
+
+    /// Suspects the tokens of the context text, `found` for the snapshot `event` after `live`, if they
+    /// are not those of the state that it covers.
+    fn context(
+        &mut self,
+        audit: &Audit<'_>,
+        event: &Event,
+        payload: &Object,
+        (live, link): (EventId, Link),
+        found: u64,
+        about: &dyn Fn() -> About,
+    ) -> Result<(), StoreError> {
+        let covers = match snapshot::covered(audit.txn(), Some(live), payload) {
+            Ok(covers) => covers,
+            Err(SnapshotError::Store(error)) => return Err(error),
+            // That it is no snapshot is said elsewhere.
+            Err(_) => return Ok(()),
+        };
+        let tokenizer = self.plan.tokenizer;
+        let cover = snapshot::Cover::of(audit.txn(), covers, payload, tokenizer)?;
+        if cover.context(tokenizer, &render::header(event), link.tokens) != found {
+            let claim = Claim::Context { covers, tokens: link.tokens, found };
+            self.seen.suspects.push(Suspect { event: event.id, about: about(), claim });
+        }
+        Ok(())
     }
 
     fn tokens(

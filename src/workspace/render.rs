@@ -58,11 +58,21 @@ pub fn body(kind: EventType, payload: &Object) -> Cow<'_, str> {
 /// The block of a snapshot of `state`, which is that after the live event `covers`.
 #[must_use]
 pub fn snapshot_block(event: &Event, covers: i64, state: &State) -> String {
-    let mut out = header(event);
-    out.push_str(&format!("covers events through #{covers}\n"));
+    let covers = covers.to_string();
+    format!("{}{}\n{}", header(event), covering(&covers), section_lines(state))
+}
+
+/// What the first line of the block of a snapshot says after its header.
+#[must_use]
+pub fn covering(covers: &str) -> String {
+    format!("covers events through #{covers}")
+}
+
+/// All records of `state`, a line each, as the block of a snapshot of it has them.
+#[must_use]
+pub fn section_lines(state: &State) -> String {
     let lines: Vec<String> = sections(state).into_iter().map(|line| line.text).collect();
-    out.push_str(&lines.join("\n"));
-    out
+    lines.join("\n")
 }
 
 /// What a block starts with.

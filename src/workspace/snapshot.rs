@@ -7,13 +7,14 @@
 //! Rule: docs/spec/kernel.md, section 9, and section 21, item 11.
 
 use super::fold::State;
-use super::state;
+use super::{render, state};
 use crate::branch;
 use crate::canon::{Object, Value};
 use crate::event::Event;
 use crate::id::{EventId, Hash};
-use crate::lineage;
+use crate::lineage::{self, Linked};
 use crate::store::{Branch, ReadTxn, StoreError};
+use crate::tokens::Tokenizer;
 
 /// `schema` of a snapshot.
 pub const SCHEMA: &str = "mk.snapshot/v1";
@@ -53,9 +54,65 @@ pub enum SnapshotError {
 ///
 /// # Errors
 /// The first thing that is wrong with it.
-pub fn check(txn: &dyn ReadTxn, branch: &Branch, payload: &Object) -> Result<(), SnapshotError> {
+pub fn check(
+    txn: &dyn ReadTxn,
+    branch: &Branch,
+    payload: &Object,
+    tokenizer: Tokenizer,
+) -> Result<Cover, SnapshotError> {
     let covers = covered(txn, branch.head, payload)?;
-    compare(payload, &state(txn, Some(covers))?)
+    let state = state(txn, Some(covers))?;
+    compare(payload, &state)?;
+    Ok(Cover::new(txn.linked(covers)?, &with_insights(state, payload), tokenizer))
+}
+
+/// What a snapshot stands for in the context text, and how long it is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cover {
+    /// The live event up to which it covers.
+    pub event: EventId,
+    /// Tokens of the blocks of the live events up to that one.
+    tokens: u64,
+    /// Tokens of the lines of its own block after the first.
+    lines: u64,
+}
+
+impl Cover {
+    /// Of a snapshot of `state`, that after the live event `covers`, with its insights.
+    #[must_use]
+    pub fn new((event, link): Linked, state: &State, tokenizer: Tokenizer) -> Self {
+        let lines = tokenizer.count(&render::section_lines(state));
+        Self { event, tokens: link.tokens, lines }
+    }
+
+    /// Of the snapshot `payload`, which covers up to `covers`.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn of(
+        txn: &dyn ReadTxn,
+        covers: EventId,
+        payload: &Object,
+        tokenizer: Tokenizer,
+    ) -> Result<Self, StoreError> {
+        let state = with_insights(state(txn, Some(covers))?, payload);
+        Ok(Self::new(txn.linked(covers)?, &state, tokenizer))
+    }
+
+    /// Tokens of the context text with the snapshot, whose block begins with `header`, after live
+    /// events with `live` tokens.
+    #[must_use]
+    pub fn context(&self, tokenizer: Tokenizer, header: &str, live: u64) -> u64 {
+        let first = format!("{header}{}", render::covering(&self.event.to_string()));
+        tokenizer.count(&first) + self.lines + live.saturating_sub(self.tokens)
+    }
+}
+
+/// `state` with the insights of a snapshot of it.
+pub(crate) fn with_insights(mut state: State, payload: &Object) -> State {
+    let insights = payload.get("insights").and_then(Value::as_array).unwrap_or_default();
+    state.insights = insights.iter().map(|insight| insight.text().into()).collect();
+    state
 }
 
 /// Checks that `payload` says what `state` does, insights apart.
@@ -129,6 +186,53 @@ fn filled(name: &str, section: &Value) -> Value {
     section
 }
 
+/// A snapshot that a reading may start from.
+#[derive(Debug, Clone)]
+pub struct Newest {
+    pub event: Event,
+    pub payload: Object,
+    /// The live event up to which it covers, and its sequence.
+    pub covers: Linked,
+    pub covers_sequence: u64,
+}
+
+impl Newest {
+    /// Oldest first.
+    #[must_use]
+    pub fn insights(&self) -> Vec<String> {
+        with_insights(State::default(), &self.payload).insights
+    }
+}
+
+/// The last snapshot on the live timeline that ends at `head` and was not erased.
+///
+/// # Errors
+/// Those of the store.
+pub fn newest(txn: &dyn ReadTxn, head: EventId) -> Result<Option<Newest>, StoreError> {
+    let mut at = head;
+    let (event, payload) = loop {
+        let Some(snapshot) = txn.link(at)?.snapshot else { return Ok(None) };
+        let event = txn.known_event(snapshot)?;
+        if let Some(payload) = event.members() {
+            break (event, payload);
+        }
+        match txn.link(snapshot)?.live_parent {
+            Some(before) => at = before,
+            None => return Ok(None),
+        }
+    };
+    let sequence = payload.get("covers_through_sequence").and_then(Value::as_i64);
+    let sequence = sequence.and_then(|sequence| u64::try_from(sequence).ok()).unwrap_or_default();
+    let from = txn.linked(event.id)?;
+    let reached = lineage::first_reached(
+        from,
+        |id| txn.link(id),
+        |(id, _)| Ok::<_, StoreError>(txn.known_event(*id)?.sequence <= sequence),
+    )?;
+    let covered = |covers| Newest { event, payload, covers, covers_sequence: sequence };
+    Ok(reached.map(covered))
+}
+
 /// A snapshot as the start of a reading.
 #[derive(Debug, Clone)]
 pub struct Base {
@@ -139,30 +243,17 @@ pub struct Base {
     pub state: State,
 }
 
-/// The last snapshot on the live timeline that ends at `head`; none if there is none, or it was
-/// erased.
+/// The last snapshot on the live timeline that ends at `head` and was not erased, with its state.
 ///
 /// # Errors
 /// Those of the store.
 pub fn base(txn: &dyn ReadTxn, head: EventId) -> Result<Option<Base>, StoreError> {
-    let Some(snapshot) = txn.link(head)?.snapshot else { return Ok(None) };
-    let event = txn.known_event(snapshot)?;
-    let Some(payload) = event.members() else { return Ok(None) };
-    let sequence = payload.get("covers_through_sequence").and_then(Value::as_i64);
-    let sequence = sequence.and_then(|sequence| u64::try_from(sequence).ok()).unwrap_or_default();
-    let from = txn.linked(snapshot)?;
-    let reached = lineage::first_reached(
-        from,
-        |id| txn.link(id),
-        |(id, _)| Ok::<_, StoreError>(txn.known_event(*id)?.sequence <= sequence),
-    )?;
-    let Some((covers, _)) = reached else { return Ok(None) };
+    let Some(newest) = newest(txn, head)? else { return Ok(None) };
+    let (covers, _) = newest.covers;
     // The sections are the fold of what is covered, which was checked on the way in; the state after
     // the snapshot differs from it in the events of the tail.
-    let mut state = state(txn, Some(covers))?;
-    let insights = payload.get("insights").and_then(Value::as_array).unwrap_or_default();
-    state.insights = insights.iter().map(|insight| insight.text().into()).collect();
-    Ok(Some(Base { event, covers, covers_sequence: sequence, state }))
+    let state = with_insights(state(txn, Some(covers))?, &newest.payload);
+    Ok(Some(Base { event: newest.event, covers, covers_sequence: newest.covers_sequence, state }))
 }
 
 /// The live events that a reading takes after the snapshot: those that are no snapshots and are not

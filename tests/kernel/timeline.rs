@@ -4,7 +4,8 @@ use mk::branch;
 use mk::id::EventId;
 use mk::lineage::{self, Link};
 use mk::store::memory::Memory;
-use mk::store::{ReadTxn, StoreError};
+use mk::store::{Branch, ReadTxn, StoreError};
+use mk::workspace::context;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
 
@@ -41,6 +42,8 @@ proptest! {
             prop_assert_eq!(link.live_parent, live.iter().rev().nth(1).copied());
             prop_assert_eq!(link.depth, live.len() as u64);
             prop_assert_eq!(link.tokens, model.tokens(&live));
+            let at = Branch { head: Some(id), ..store.branch("main").unwrap().unwrap() };
+            prop_assert_eq!(link.context, context::full(&store, &at).unwrap().tokens);
             let is_snapshot = |id: &EventId| model.is_snapshot(*id);
             prop_assert_eq!(link.snapshot, live.iter().copied().rfind(is_snapshot));
             let by_agents: Vec<EventId> =

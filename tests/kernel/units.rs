@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use mk::canon::{Object, Value};
+use mk::compaction::insight;
 use mk::event::{Content, Event};
 use mk::id::{AgentId, BranchName, EventId, Hash, LineageId, hex};
 use mk::store::location;
@@ -17,15 +18,11 @@ use crate::cases::{directory, read_lines};
 const IN_THE_LIBRARY: &[&str] = &["blockers", "canonical", "coercion", "tokens"];
 
 /// Replayed below.
-const HERE: &[&str] = &["discovery", "hash", "ids", "render"];
+const HERE: &[&str] = &["discovery", "hash", "ids", "insights", "render"];
 
 /// Waiting for the part of `mk` that has the function.
-const TO_COME: &[(&str, &str)] = &[
-    ("attach", "mk attach"),
-    ("insights", "compaction"),
-    ("normalize", "leases"),
-    ("sync_config", "the exchange of notices"),
-];
+const TO_COME: &[(&str, &str)] =
+    &[("attach", "mk attach"), ("normalize", "leases"), ("sync_config", "the exchange of notices")];
 
 fn lines(name: &str) -> Vec<Object> {
     read_lines(&directory().join(format!("unit/{name}.jsonl")))
@@ -44,6 +41,13 @@ fn every_file_of_recorded_functions_is_replayed_or_waits_for_its_part() {
         files.map(|name| name.into_string().unwrap()).collect::<BTreeSet<_>>(),
         known.map(str::to_owned).collect()
     );
+}
+
+#[test]
+fn insights_are_cleaned_as_recorded() {
+    for line in lines("insights") {
+        assert_eq!(insight::clean(text(&line, "in")), text(&line, "out"), "{line:?}");
+    }
 }
 
 #[test]

@@ -206,7 +206,8 @@ impl ReadTxn for Txn<'_> {
     }
 
     fn link(&self, id: EventId) -> Result<Link, StoreError> {
-        let sql = "SELECT lineage, live_parent, depth, jump, jump_depth, snapshot, tokens, other \
+        let sql = "SELECT lineage, live_parent, depth, jump, jump_depth, snapshot, tokens, \
+                   context, other \
                    FROM link WHERE id = ?1";
         let link = self.optional(sql, [id.0], |row| {
             Ok(Link {
@@ -217,7 +218,8 @@ impl ReadTxn for Txn<'_> {
                 jump_depth: count(row, 4)?,
                 snapshot: row.get::<_, Option<i64>>(5)?.map(EventId),
                 tokens: count(row, 6)?,
-                other: row.get::<_, Option<i64>>(7)?.map(EventId),
+                context: count(row, 7)?,
+                other: row.get::<_, Option<i64>>(8)?.map(EventId),
             })
         })?;
         let wrong = |what| StoreError::damaged(format!("event {id} {what} in the lineage index"));
@@ -322,7 +324,7 @@ impl WriteTxn for Txn<'_> {
             insert(
                 connection,
                 &mut self.insert_link,
-                "INSERT INTO link VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                "INSERT INTO link VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
                 (
                     event.id.0,
                     link.lineage.0,
@@ -332,6 +334,7 @@ impl WriteTxn for Txn<'_> {
                     signed(link.jump_depth),
                     link.snapshot.map(|id| id.0),
                     signed(link.tokens),
+                    signed(link.context),
                     link.other.map(|id| id.0),
                 ),
             )

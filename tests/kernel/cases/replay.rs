@@ -3,6 +3,7 @@
 use mk::branch::{self, Act, BranchError};
 use mk::canon::{Object, Value};
 use mk::code::{Code, Coded};
+use mk::compaction::{self, Policy, Reason};
 use mk::event::{self, Event, EventType};
 use mk::id::{AgentId, BranchName, EventId, Hash};
 use mk::log::{Appended, Draft, Expect, Log, LogError, Outside};
@@ -19,6 +20,7 @@ use crate::engines::Salts;
 /// A store on which a scenario is replayed.
 pub struct Replay<'a, E> {
     store: &'a mut E,
+    policy: &'a Policy,
     salts: Salts,
 }
 
@@ -46,8 +48,8 @@ impl<E: Coded> From<E> for Refusal {
 }
 
 impl<'a, E: Engine> Replay<'a, E> {
-    pub fn new(store: &'a mut E) -> Self {
-        Self { store, salts: Salts::default() }
+    pub fn new(store: &'a mut E, policy: &'a Policy) -> Self {
+        Self { store, policy, salts: Salts::default() }
     }
 
     /// The id of the last event; 0 if there is none.
@@ -91,6 +93,11 @@ impl<'a, E: Engine> Replay<'a, E> {
             "create_branch" => self.create_branch(of),
             "fork" => self.fork(of),
             "rollback" => self.rollback(of),
+            "gc" => {
+                let force = of.get("force") == Some(&Value::Bool(true));
+                Ok(outcome(&self.collect(of, &branch_name(of, "branch")?, force)?))
+            }
+            "sweep" => self.sweep(of),
             _ => self.store.read(|txn| read(txn, of)),
         }
     }
@@ -100,7 +107,7 @@ impl<'a, E: Engine> Replay<'a, E> {
         of: &Operation,
         body: impl FnOnce(&mut Log<'_>, &mut Outside<'_>) -> Result<T, Refusal>,
     ) -> Result<T, Refusal> {
-        let Self { store, salts } = self;
+        let Self { store, salts, .. } = self;
         store.write(|txn| {
             let mut outside = Outside { now: &mut || of.time(), salt: &mut || salts.next() };
             body(&mut Log::open(txn)?, &mut outside)
@@ -127,14 +134,49 @@ impl<'a, E: Engine> Replay<'a, E> {
                 other => other.into(),
             })
         })?;
-        self.store.read(|txn| {
-            let mut event = created(txn, &appended)?;
-            if of.name() == "append" {
-                // The caller knows it.
-                event.remove("payload");
+        let mut event = self.store.read(|txn| created(txn, &appended))?;
+        if of.name() == "append" {
+            // The caller knows it.
+            event.remove("payload");
+        }
+        let mut answer = Object::from_iter([("event", event)]);
+        if self.policy.auto {
+            let collected = self.collect(of, &name, false)?;
+            if collected.reason != Reason::BelowThreshold {
+                answer.insert("auto_gc", outcome(&collected));
             }
-            Ok(object([("event", event.into())]))
-        })
+        }
+        Ok(answer.into())
+    }
+
+    /// Compacts in the name of the peer, which counts in the tokens of a snapshot.
+    fn collect(
+        &mut self,
+        of: &Operation,
+        branch: &BranchName,
+        force: bool,
+    ) -> Result<compaction::Collected, Refusal> {
+        let Self { store, policy, salts } = self;
+        let agent: AgentId = "memkernel-gc".parse().map_err(LogError::Name)?;
+        let order = compaction::Order { branch, policy, force, dry_run: false, agent: &agent };
+        let mut outside = Outside { now: &mut || of.time(), salt: &mut || salts.next() };
+        Ok(compaction::collect(*store, &order, None, &mut outside)?)
+    }
+
+    /// On every branch. The peer adds the last result that it would add to a write.
+    fn sweep(&mut self, of: &Operation) -> Result<Value, Refusal> {
+        let branches = self.store.read(|txn| txn.branches())?;
+        let mut results = Vec::new();
+        let mut last = Value::Null;
+        for branch in branches {
+            let collected = self.collect(of, &branch.name, false)?;
+            let result = outcome(&collected);
+            if collected.reason != Reason::BelowThreshold {
+                last = result.clone();
+            }
+            results.push(result);
+        }
+        Ok(object([("results", results.into()), ("auto_gc", last)]))
     }
 
     fn create_branch(&mut self, of: &Operation) -> Result<Value, Refusal> {
@@ -421,6 +463,16 @@ fn object<const N: usize>(members: [(&str, Value); N]) -> Value {
 
 fn json(text: &str) -> Value {
     Value::parse(text.as_bytes()).expect("it is JSON")
+}
+
+/// A compaction as the cases show it: without names.
+fn outcome(collected: &compaction::Collected) -> Value {
+    let Value::Object(mut report) = reported(collected) else {
+        unreachable!("a report is an object")
+    };
+    report.remove("summarizer");
+    report.remove("tokenizer");
+    report.into()
 }
 
 fn reported(report: &impl Serialize) -> Value {

@@ -4,9 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use mk::canon::{Object, Value};
+use mk::compaction::Policy;
 use mk::time::Timestamp;
 
-/// Operations that are replayed by now. A lease, a compaction, a notice or a sync ends the replay:
+/// Operations that are replayed by now. A lease, a notice or a sync ends the replay:
 /// they wait for the issues that bring them.
 const OPERATIONS: &[&str] = &[
     "append",
@@ -18,6 +19,7 @@ const OPERATIONS: &[&str] = &[
     "diff",
     "event",
     "fork",
+    "gc",
     "history",
     "init_task",
     "live",
@@ -27,11 +29,14 @@ const OPERATIONS: &[&str] = &[
     "raw",
     "rollback",
     "state",
+    "sweep",
     "verify",
 ];
 
 pub struct Scenario {
     pub name: String,
+    /// How branches are compacted; `auto` says whether writes are followed by it.
+    pub policy: Policy,
     pub operations: Vec<Operation>,
 }
 
@@ -39,10 +44,7 @@ impl Scenario {
     /// The operations up to the first that is not replayed yet.
     pub fn replayable(&self) -> &[Operation] {
         let ends = |operation: &Operation| {
-            // `auto_gc` stands in an answer only if the context was above the threshold.
-            !OPERATIONS.contains(&operation.name())
-                || operation.expected().get("auto_gc").is_some()
-                || operation.get("db").is_some()
+            !OPERATIONS.contains(&operation.name()) || operation.get("db").is_some()
         };
         let end = self.operations.iter().position(ends).unwrap_or(self.operations.len());
         &self.operations[..end]
@@ -62,7 +64,23 @@ fn read(path: &Path) -> Scenario {
     let mut lines = read_lines(path).into_iter();
     let header = lines.next().unwrap();
     let name = header.get("scenario").and_then(Value::as_str).unwrap().to_owned();
-    Scenario { name, operations: lines.map(|line| Operation(unrepeated(line))).collect() }
+    let policy = policy(&header);
+    Scenario { name, policy, operations: lines.map(|line| Operation(unrepeated(line))).collect() }
+}
+
+/// The settings in a header. The peer knows no low-water mark.
+fn policy(header: &Object) -> Policy {
+    let gc = header.get("gc").and_then(Value::as_object);
+    let number = |name| gc?.get(name)?.as_i64().and_then(|number| u64::try_from(number).ok());
+    let default = Policy::with_threshold(number("max_token_threshold").unwrap_or(4_000));
+    Policy {
+        auto: header.get("auto_gc") == Some(&Value::Bool(true)),
+        threshold: default.threshold,
+        low_water: u64::MAX,
+        retain_events: number("retain_recent_events").unwrap_or(default.retain_events),
+        retain_tokens: number("retain_token_budget").unwrap_or(default.retain_tokens),
+        min_gain: number("min_gain_tokens").unwrap_or(default.min_gain),
+    }
 }
 
 /// A JSON object a line.

@@ -174,6 +174,8 @@ fn a_forged_column_of_the_lineage_index_is_found_at_its_event_alone() {
         ("tokens", "tokens + 1"),
         ("tokens", "'many'"),
         ("tokens", "9223372036854775807"),
+        ("context", "context + 1"),
+        ("context", "NULL"),
         ("other", "id - 1"),
         ("other", "99999"),
         ("other", "NULL"),
@@ -193,7 +195,7 @@ fn a_forged_column_of_the_lineage_index_is_found_at_its_event_alone() {
         ("DELETE FROM link", &[(Kind::LinkMissing, Some(1)), (Kind::LinkMissing, Some(2))]),
         (
             "INSERT INTO link SELECT 99999, lineage, live_parent, depth, jump, jump_depth, snapshot, \
-          tokens, other FROM link LIMIT 1",
+          tokens, context, other FROM link LIMIT 1",
             &[(Kind::LinkStray, Some(99999))],
         ),
     ]);
