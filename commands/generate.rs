@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use clap::CommandFactory;
 use clap_complete::Shell;
 
+use crate::Answer;
 use crate::cli::{Context, Failure, completion_script};
-use crate::{Answer, Mk};
 
 /// Write man/ and completions/ from the definition of the commands
 #[derive(Debug, clap::Args)]
@@ -31,7 +30,7 @@ pub fn run(args: &Generate, ctx: &mut Context) -> Result<Answer, Failure> {
         };
         files.insert(PathBuf::from(name), completion_script(shell));
     }
-    let mut mk = Mk::command();
+    let mut mk = crate::whole_definition();
     mk.build();
     pages(&mk, &mut files)?;
     let mut answer = Answer::Yes;

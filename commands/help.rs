@@ -2,12 +2,11 @@
 
 use std::io::{self, Write};
 
-use clap::CommandFactory;
 use mk::code::Code;
 use serde::Serialize;
 
+use crate::Answer;
 use crate::cli::{Context, Failure, Text, nearest_commands};
-use crate::{Answer, Mk};
 
 /// Explain a command, or the codes of errors
 #[derive(Debug, clap::Args)]
@@ -42,7 +41,7 @@ impl Text for Codes {
 
 pub fn run(args: &Help, ctx: &mut Context) -> Result<Answer, Failure> {
     let Some(topic) = &args.topic else {
-        write!(ctx.out.writer(), "{}", Mk::command().render_help())?;
+        write!(ctx.out.writer(), "{}", crate::whole_definition().render_help())?;
         return Ok(Answer::Yes);
     };
     if topic == "codes" {
@@ -55,10 +54,14 @@ pub fn run(args: &Help, ctx: &mut Context) -> Result<Answer, Failure> {
         ctx.print(&Codes { codes: Code::ALL.iter().map(row).collect() })?;
         return Ok(Answer::Yes);
     }
-    match Mk::command().find_subcommand(topic) {
+    match crate::whole_definition().find_subcommand(topic) {
         Some(command) => {
             // The text of `mk TOPIC --help`, which clap makes in no other way.
-            let help = Mk::command().try_get_matches_from(["mk", command.get_name(), "--help"]);
+            let help = crate::whole_definition().try_get_matches_from([
+                "mk",
+                command.get_name(),
+                "--help",
+            ]);
             let help = help.expect_err("to be asked for help is an error to clap");
             write!(ctx.out.writer(), "{}", help.render())?;
             Ok(Answer::Yes)

@@ -36,7 +36,7 @@ use std::io;
 use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser};
 use cli::{Context, Failure, Global};
 use mk::code::Code;
 
@@ -46,45 +46,78 @@ use mk::code::Code;
 /// they do, decide and find out; anyone reads what it adds up to.
 #[derive(Debug, Parser)]
 #[command(name = "mk", version, disable_help_subcommand = true, max_term_width = 100)]
-pub struct Mk {
+#[command(subcommand_required = true, arg_required_else_help = true)]
+#[command(allow_external_subcommands = true)]
+struct Mk {
     #[command(flatten)]
     global: Global,
-    #[command(subcommand)]
-    command: Command,
 }
 
-#[derive(Debug, Subcommand)]
-enum Command {
-    Init(init::Init),
-    Append(append::Append),
-    Task(task::Task),
-    Decide(decide::Decide),
-    Fact(fact::Fact),
-    Note(note::Note),
-    Fork(fork::Fork),
-    Switch(switch::Switch),
-    Rollback(rollback::Rollback),
-    Undo(undo::Undo),
-    Retract(retract::Retract),
-    Log(log::Log),
-    Show(show::Show),
-    Diff(diff::DiffArgs),
-    Context(context::Context),
-    Fold(fold::Fold),
-    CatEvent(cat_event::CatEvent),
-    RevParse(rev_parse::RevParse),
-    RevList(rev_list::RevList),
-    MergeBase(merge_base::MergeBase),
-    ForEachBranch(for_each_branch::ForEachBranch),
-    Verify(verify::Verify),
-    Anchor(anchor::Anchor),
-    Config(config::Config),
-    Demo(demo::Demo),
-    Completions(completions::Completions),
-    Generate(generate::Generate),
-    Help(help::Help),
-    #[command(external_subcommand)]
-    External(Vec<OsString>),
+/// A command.
+struct Entry {
+    name: &'static str,
+    /// Adds its arguments and its help.
+    arguments: fn(clap::Command) -> clap::Command,
+    run: fn(&ArgMatches, &mut Context) -> Result<Answer, Failure>,
+}
+
+macro_rules! entry {
+    ($name:literal, $module:ident::$args:ident) => {
+        Entry {
+            name: $name,
+            arguments: $module::$args::augment_args,
+            run: |matches, ctx| {
+                let args = $module::$args::from_arg_matches(matches)
+                    .map_err(|error| cli::usage_failure(&error, concat!("mk ", $name)))?;
+                $module::run(&args, ctx)
+            },
+        }
+    };
+}
+
+/// All commands, in the order in which they are listed.
+const COMMANDS: &[Entry] = &[
+    entry!("init", init::Init),
+    entry!("append", append::Append),
+    entry!("task", task::Task),
+    entry!("decide", decide::Decide),
+    entry!("fact", fact::Fact),
+    entry!("note", note::Note),
+    entry!("fork", fork::Fork),
+    entry!("switch", switch::Switch),
+    entry!("rollback", rollback::Rollback),
+    entry!("undo", undo::Undo),
+    entry!("retract", retract::Retract),
+    entry!("log", log::Log),
+    entry!("show", show::Show),
+    entry!("diff", diff::DiffArgs),
+    entry!("context", context::Context),
+    entry!("fold", fold::Fold),
+    entry!("cat-event", cat_event::CatEvent),
+    entry!("rev-parse", rev_parse::RevParse),
+    entry!("rev-list", rev_list::RevList),
+    entry!("merge-base", merge_base::MergeBase),
+    entry!("for-each-branch", for_each_branch::ForEachBranch),
+    entry!("verify", verify::Verify),
+    entry!("anchor", anchor::Anchor),
+    entry!("config", config::Config),
+    entry!("demo", demo::Demo),
+    entry!("completions", completions::Completions),
+    entry!("generate", generate::Generate),
+    entry!("help", help::Help),
+];
+
+/// The definition of `mk`, with the commands that `wanted` picks.
+fn definition(wanted: impl Fn(&str) -> bool) -> clap::Command {
+    let picked = COMMANDS.iter().filter(|entry| wanted(entry.name));
+    picked.fold(Mk::command(), |mk, entry| {
+        mk.subcommand((entry.arguments)(clap::Command::new(entry.name)))
+    })
+}
+
+/// The definition of `mk`, whole.
+pub fn whole_definition() -> clap::Command {
+    definition(|_| true)
 }
 
 /// What a command that ran answers.
@@ -96,42 +129,6 @@ pub enum Answer {
     No,
 }
 
-impl Command {
-    fn run(&self, ctx: &mut Context) -> Result<Answer, Failure> {
-        match self {
-            Self::Init(args) => init::run(args, ctx),
-            Self::Append(args) => append::run(args, ctx),
-            Self::Task(args) => task::run(args, ctx),
-            Self::Decide(args) => decide::run(args, ctx),
-            Self::Fact(args) => fact::run(args, ctx),
-            Self::Note(args) => note::run(args, ctx),
-            Self::Fork(args) => fork::run(args, ctx),
-            Self::Switch(args) => switch::run(args, ctx),
-            Self::Rollback(args) => rollback::run(args, ctx),
-            Self::Undo(args) => undo::run(args, ctx),
-            Self::Retract(args) => retract::run(args, ctx),
-            Self::Log(args) => log::run(args, ctx),
-            Self::Show(args) => show::run(args, ctx),
-            Self::Diff(args) => diff::run(args, ctx),
-            Self::Context(args) => context::run(args, ctx),
-            Self::Fold(args) => fold::run(args, ctx),
-            Self::CatEvent(args) => cat_event::run(args, ctx),
-            Self::RevParse(args) => rev_parse::run(args, ctx),
-            Self::RevList(args) => rev_list::run(args, ctx),
-            Self::MergeBase(args) => merge_base::run(args, ctx),
-            Self::ForEachBranch(args) => for_each_branch::run(args, ctx),
-            Self::Verify(args) => verify::run(args, ctx),
-            Self::Anchor(args) => anchor::run(args, ctx),
-            Self::Config(args) => config::run(args, ctx),
-            Self::Demo(args) => demo::run(args, ctx),
-            Self::Completions(args) => completions::run(args, ctx),
-            Self::Generate(args) => generate::run(args, ctx),
-            Self::Help(args) => help::run(args, ctx),
-            Self::External(words) => cli::external(words, ctx),
-        }
-    }
-}
-
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| {
         let message = format!("a fault in mk itself: {panic}").replace('\n', " ");
@@ -140,10 +137,11 @@ fn main() -> ExitCode {
             .tell(false);
         std::process::exit(Code::INTERNAL.exit.into());
     }));
-    let answer = parse().and_then(|mk| {
-        let Some(mk) = mk else { return Ok(Answer::Yes) };
-        let mut ctx = Context::new(mk.global)?;
-        let answer = mk.command.run(&mut ctx).and_then(|answer| {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let answer = parse(&words).and_then(|matches| {
+        let Some(matches) = matches else { return Ok(Answer::Yes) };
+        let mut ctx = Context::new(global(&matches)?)?;
+        let answer = run(&matches, &mut ctx).and_then(|answer| {
             ctx.out.flush()?;
             Ok(answer)
         });
@@ -156,7 +154,7 @@ fn main() -> ExitCode {
         Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
         Err(failure) => {
             // Before there are arguments, whether JSON is wanted can only be seen in their text.
-            let mut words = std::env::args_os().take_while(|word| word != "--");
+            let mut words = words.iter().take_while(|word| *word != "--");
             failure.tell(words.any(|word| word == "--json"));
             ExitCode::from(failure.code.exit)
         }
@@ -164,27 +162,47 @@ fn main() -> ExitCode {
 }
 
 /// The arguments; none if they asked for help or the version, which is printed then.
-fn parse() -> Result<Option<Mk>, Failure> {
+fn parse(words: &[OsString]) -> Result<Option<ArgMatches>, Failure> {
     use clap::error::ErrorKind;
-    // Not taken apart again: the process ends first.
-    let mut command = ManuallyDrop::new(Mk::command());
-    let matches = command.try_get_matches_from_mut(std::env::args_os());
-    match matches.and_then(|matches| Mk::from_arg_matches(&matches)) {
-        Ok(mk) => Ok(Some(mk)),
+    // To define all commands takes longer than most of them run. The one that is meant is among those
+    // whose names are among the words; only where that goes wrong are the others missed.
+    let mut quick = ManuallyDrop::new(definition(|name| words.iter().any(|word| word == name)));
+    let matches = quick.try_get_matches_from_mut(words).or_else(|error| match error.kind() {
+        ErrorKind::DisplayVersion => Err(error),
+        _ => whole_definition().try_get_matches_from_mut(words),
+    });
+    match matches {
+        Ok(matches) => Ok(Some(matches)),
         Err(error) => match error.kind() {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
                 error.print().and_then(|()| io::Write::flush(&mut io::stdout()))?;
                 Ok(None)
             }
-            _ => Err(cli::usage_failure(&error, &command_in_arguments())),
+            _ => Err(cli::usage_failure(&error, &command_among(words))),
         },
     }
 }
 
-/// `mk NAME`, where the arguments name a command, however wrong the others are.
-fn command_in_arguments() -> String {
-    let mk = Mk::command();
-    let known = mk.clone().ignore_errors(true).try_get_matches().ok();
+fn global(matches: &ArgMatches) -> Result<Global, Failure> {
+    Global::from_arg_matches(matches).map_err(|error| cli::usage_failure(&error, "mk"))
+}
+
+/// Runs the command that was given.
+fn run(matches: &ArgMatches, ctx: &mut Context) -> Result<Answer, Failure> {
+    let (name, matches) = matches.subcommand().expect("clap asks for a command");
+    match COMMANDS.iter().find(|entry| entry.name == name) {
+        Some(entry) => (entry.run)(matches, ctx),
+        None => {
+            let words = matches.get_many::<OsString>("").unwrap_or_default();
+            cli::external(name, words, ctx)
+        }
+    }
+}
+
+/// `mk NAME`, where `words` name a command, however wrong the others are.
+fn command_among(words: &[OsString]) -> String {
+    let mk = whole_definition();
+    let known = mk.clone().ignore_errors(true).try_get_matches_from(words).ok();
     let name = known.as_ref().and_then(|matches| matches.subcommand_name());
     match name.filter(|name| mk.find_subcommand(name).is_some()) {
         Some(name) => format!("mk {name}"),

@@ -117,7 +117,7 @@ crate::serde_as_text!(EventType);
 pub type Salt = [u8; 16];
 
 /// What an event says, as canonical JSON texts; gone once it is erased.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Content {
     pub salt: Salt,
     pub payload: String,

@@ -1,10 +1,10 @@
 //! `mk append --batch` and `--each`: events from a pipe.
 //!
-//! One thread reads and parses, the other appends. The write lock is not taken before the input has
+//! One thread reads and parses, the other appends and hands back what the first is to free. The write lock is not taken before the input has
 //! ended or some of it has piled up, so that a slow producer keeps nobody waiting.
 
 use std::io::{self, BufRead, BufReader, Read};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::thread;
 
 use mk::canon::{Object, Value};
@@ -54,9 +54,18 @@ struct Reader {
 
 type Chunk = Result<Vec<Line>, Failure>;
 
+/// The end of the appending thread.
+struct Lines {
+    chunks: Receiver<Chunk>,
+    /// For chunks whose lines are appended.
+    back: Sender<Vec<Line>>,
+}
+
 pub fn run(args: &Append, ctx: &mut Context) -> Result<Answer, Failure> {
     let (mut store, actor) = ctx.open_to_write()?;
-    let (sender, receiver) = sync_channel(64);
+    let (sender, chunks) = mpsc::sync_channel(64);
+    let (back, used) = mpsc::channel();
+    let lines = Lines { chunks, back };
     let reader = Reader {
         kind: args.kind,
         actor,
@@ -66,11 +75,11 @@ pub fn run(args: &Append, ctx: &mut Context) -> Result<Answer, Failure> {
     };
     let input = BufReader::with_capacity(1 << 17, io::stdin());
     // Not joined: on a failure the process ends with the thread, whatever its input does.
-    thread::spawn(move || reader.send_lines(input, &sender));
+    thread::spawn(move || reader.send_lines(input, &sender, &used));
     if args.each {
-        each(args, ctx, &mut store, &receiver)?;
+        each(args, ctx, &mut store, &lines)?;
     } else {
-        batch(args, ctx, &mut store, &receiver)?;
+        batch(args, ctx, &mut store, &lines)?;
     }
     Ok(Answer::Yes)
 }
@@ -79,12 +88,12 @@ fn each(
     args: &Append,
     ctx: &mut Context,
     store: &mut Sqlite,
-    lines: &Receiver<Chunk>,
+    lines: &Lines,
 ) -> Result<(), Failure> {
     let mut unread = false;
-    while let Ok(chunk) = lines.recv() {
-        for line in chunk? {
-            let appended = store.write(|txn| append(&mut Log::open(txn)?, line, ctx.now()))?;
+    while let Ok(chunk) = lines.chunks.recv() {
+        for mut line in chunk? {
+            let appended = store.write(|txn| append(&mut Log::open(txn)?, &mut line, ctx.now()))?;
             ctx.note_written();
             warn_of_secrets(appended.event_id, &appended.redacted);
             // Once nobody reads the answers any more, the events still come in and are kept.
@@ -110,14 +119,14 @@ fn batch(
     args: &Append,
     ctx: &mut Context,
     store: &mut Sqlite,
-    lines: &Receiver<Chunk>,
+    lines: &Lines,
 ) -> Result<(), Failure> {
     let mut held = Vec::new();
     let mut bytes = 0;
     let limit = if args.write.op_id.is_some() { OPERATION_MAX } else { HELD_BACK };
     let mut more = true;
     while more && bytes < limit {
-        match lines.recv() {
+        match lines.chunks.recv() {
             Ok(chunk) => {
                 let chunk = chunk?;
                 bytes += chunk.iter().map(|line| line.bytes).sum::<usize>();
@@ -133,7 +142,7 @@ fn batch(
     let rows = store.write(|txn| {
         let Some(id) = &args.write.op_id else {
             let held = held.into_iter().map(Ok);
-            return append_all(txn, ctx, held.chain(lines.iter()));
+            return append_all(txn, ctx, held.chain(lines.chunks.iter()), &lines.back);
         };
         let mut request = Request::new(txn)?;
         held.iter().flatten().filter_map(|line| line.request.as_ref()).for_each(|line| {
@@ -143,7 +152,7 @@ fn batch(
         if let Some(done) = operation::applied::<Done>(txn, id, digest)? {
             return already(txn, done);
         }
-        let rows = append_all(txn, ctx, held.into_iter().map(Ok))?;
+        let rows = append_all(txn, ctx, held.into_iter().map(Ok), &lines.back)?;
         let first = rows.first().map_or(EventId(0), |row| row.event_id);
         let done = Done { first_event_id: first, count: rows.len() as u64 };
         operation::remember(txn, id, digest, &done)?;
@@ -161,20 +170,24 @@ fn append_all(
     txn: &mut dyn WriteTxn,
     ctx: &Context,
     chunks: impl Iterator<Item = Chunk>,
+    back: &Sender<Vec<Line>>,
 ) -> Result<Vec<Row>, Failure> {
     let mut log = Log::open(txn)?;
     let mut rows = Vec::new();
     for chunk in chunks {
-        for line in chunk? {
+        let mut chunk = chunk?;
+        for line in &mut chunk {
             let appended = append(&mut log, line, ctx.now())?;
             rows.push(Row::from(appended));
         }
+        // After the last line was read, nobody takes it back.
+        let _ = back.send(chunk);
     }
     Ok(rows)
 }
 
-fn append(log: &mut Log<'_>, line: Line, now: Timestamp) -> Result<Appended, Failure> {
-    log.append_prepared(&line.branch, line.event, None, now)
+fn append(log: &mut Log<'_>, line: &mut Line, now: Timestamp) -> Result<Appended, Failure> {
+    log.append_prepared(&line.branch, &mut line.event, None, now)
         .map_err(|error| Failure::from(error).at(&format!("line {}", line.number)))
 }
 
@@ -220,7 +233,12 @@ fn print(ctx: &mut Context, row: &Row) -> Result<(), Failure> {
 
 impl Reader {
     /// Sends the lines of `input` in chunks until it ends, a line is no event, or nobody listens.
-    fn send_lines(mut self, mut input: BufReader<impl Read>, sender: &SyncSender<Chunk>) {
+    fn send_lines(
+        mut self,
+        mut input: BufReader<impl Read>,
+        sender: &SyncSender<Chunk>,
+        used: &Receiver<Vec<Line>>,
+    ) {
         let mut chunk = Vec::new();
         let mut number = 0;
         let mut line = Vec::new();
@@ -246,6 +264,7 @@ impl Reader {
             };
             // When the next line may have to be waited for, what is there goes off.
             let goes_on = more && input.buffer().contains(&b'\n') && chunk.len() < CHUNK;
+            used.try_iter().for_each(drop);
             let sent = goes_on || sender.send(Ok(std::mem::take(&mut chunk))).is_ok();
             if !more || !sent {
                 return;

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::env;
 use std::fs;
+use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -122,20 +123,22 @@ impl Context {
         Ok(Sqlite::open_to_read(&self.store_path()?)?)
     }
 
-    /// Runs `body` on one state of the store.
+    /// Runs `body` on one state of the store, which stays open: the end of the process closes it faster
+    /// than it is taken apart.
     pub fn read<T>(
         &self,
         body: impl FnOnce(&dyn ReadTxn) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        self.open_to_read()?.read(body)
+        ManuallyDrop::new(self.open_to_read()?).read(body)
     }
 
-    /// Runs `body` as the only writer.
+    /// Runs `body` as the only writer. The store stays open, as in [`Context::read`].
     pub fn write<T>(
         &mut self,
         body: impl FnOnce(&mut dyn WriteTxn, &Actor, &mut Outside<'_>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let (mut store, actor) = self.open_to_write()?;
+        let (store, actor) = self.open_to_write()?;
+        let mut store = ManuallyDrop::new(store);
         let clock = self.clock;
         let mut outside = Outside { now: &mut || clock.now(), salt: &mut || self.chance.draw() };
         let done = store.write(|txn| body(txn, &actor, &mut outside))?;

@@ -5,21 +5,23 @@ use std::io::ErrorKind;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use clap::CommandFactory;
 use mk::code::Code;
 use mk::id::shown;
 use mk::revision::distance;
 
 use super::{Context, Failure};
-use crate::{Answer, Mk};
+use crate::Answer;
 
 /// Becomes the program `mk-NAME` of `PATH`, as git does; what the options before NAME said is in its
 /// environment.
-pub fn external(words: &[OsString], ctx: &Context) -> Result<Answer, Failure> {
-    let name = words.first().map_or("".into(), |name| name.to_string_lossy());
+pub fn external<'a>(
+    name: &str,
+    words: impl Iterator<Item = &'a OsString>,
+    ctx: &Context,
+) -> Result<Answer, Failure> {
     let unknown = || {
-        let failure = Failure::usage(format!("'{}' is no mk command", shown(&name)));
-        match nearest_commands(&name) {
+        let failure = Failure::usage(format!("'{}' is no mk command", shown(name)));
+        match nearest_commands(name) {
             Some(names) => failure.hint(format!("did you mean {names}?")),
             None => failure.hint("see `mk help`"),
         }
@@ -28,11 +30,9 @@ pub fn external(words: &[OsString], ctx: &Context) -> Result<Answer, Failure> {
     if name.contains('/') {
         return Err(unknown());
     }
-    let mut program = OsString::from("mk-");
-    program.push(&words[0]);
     let global = &ctx.global;
-    let mut command = Command::new(&program);
-    command.args(&words[1..]);
+    let mut command = Command::new(format!("mk-{name}"));
+    command.args(words);
     if let Some(store) = &global.db {
         command.env("MK_DB", ctx.directory()?.join(store));
     }
@@ -45,13 +45,13 @@ pub fn external(words: &[OsString], ctx: &Context) -> Result<Answer, Failure> {
     let error = command.exec();
     match error.kind() {
         ErrorKind::NotFound => Err(unknown()),
-        _ => Err(Failure::new(Code::IO, format!("cannot run 'mk-{}': {error}", shown(&name)))),
+        _ => Err(Failure::new(Code::IO, format!("cannot run 'mk-{}': {error}", shown(name)))),
     }
 }
 
 /// The commands whose names are closest to `name`, if any is close.
 pub fn nearest_commands(name: &str) -> Option<String> {
-    let mk = Mk::command();
+    let mk = crate::whole_definition();
     let known = mk.get_subcommands().filter(|known| !known.is_hide_set());
     let known: Vec<(usize, &str)> =
         known.map(|known| (distance(name, known.get_name()), known.get_name())).collect();

@@ -2,7 +2,9 @@
 
 mod prepared;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
 
 use crate::branch;
 use crate::canon::Object;
@@ -124,8 +126,8 @@ pub struct Log<'t> {
     txn: &'t mut dyn WriteTxn,
     rules: Rules,
     last: (EventId, Hash),
-    branches: HashMap<BranchName, Branch>,
-    tips: HashMap<LineageId, Tip>,
+    branches: FxHashMap<BranchName, Branch>,
+    tips: FxHashMap<LineageId, Tip>,
     links: Links,
     /// Whether this is not the first append.
     appended: bool,
@@ -191,8 +193,8 @@ impl<'t> Log<'t> {
             txn,
             rules,
             last,
-            branches: HashMap::new(),
-            tips: HashMap::new(),
+            branches: FxHashMap::default(),
+            tips: FxHashMap::default(),
             links: Links(Vec::new()),
             appended: false,
             checkpoints: workspace::Checkpoints::default(),
@@ -230,11 +232,12 @@ impl<'t> Log<'t> {
         expect: Option<&Expect>,
         outside: &mut Outside<'_>,
     ) -> Result<Appended, LogError> {
-        let prepared = Prepared::new(draft, self.rules, (outside.salt)())?;
-        self.append_prepared(name, prepared, expect, (outside.now)())
+        let mut prepared = Prepared::new(draft, self.rules, (outside.salt)())?;
+        self.append_prepared(name, &mut prepared, expect, (outside.now)())
     }
 
-    /// Appends what a caller drafted and prepared to the branch `name`.
+    /// Appends what a caller drafted and prepared to the branch `name`. Once appended, it is as it was:
+    /// whoever prepared it on another thread can free it there too, which is faster.
     ///
     /// # Errors
     /// In this order: a type that only `mk` writes; a branch of `mk`'s own or none; a head that is
@@ -244,7 +247,7 @@ impl<'t> Log<'t> {
     pub fn append_prepared(
         &mut self,
         name: &BranchName,
-        mut prepared: Prepared,
+        prepared: &mut Prepared,
         expect: Option<&Expect>,
         now: Timestamp,
     ) -> Result<Appended, LogError> {
@@ -279,7 +282,7 @@ impl<'t> Log<'t> {
     pub(crate) fn append_snapshot(
         &mut self,
         name: &BranchName,
-        prepared: Prepared,
+        mut prepared: Prepared,
         head: EventId,
         now: Timestamp,
     ) -> Result<Option<Appended>, LogError> {
@@ -287,7 +290,7 @@ impl<'t> Log<'t> {
         if branch.head != Some(head) {
             return Ok(None);
         }
-        self.put(&branch, prepared, None, now).map(Some)
+        self.put(&branch, &mut prepared, None, now).map(Some)
     }
 
     /// How much longer the context texts of the branches became that were appended to.
@@ -306,8 +309,8 @@ impl<'t> Log<'t> {
         reported: Option<&Object>,
         outside: &mut Outside<'_>,
     ) -> Result<Appended, LogError> {
-        let prepared = Prepared::shown_as(draft, reported, self.rules, (outside.salt)())?;
-        self.put(branch, prepared, live_parent, (outside.now)())
+        let mut prepared = Prepared::shown_as(draft, reported, self.rules, (outside.salt)())?;
+        self.put(branch, &mut prepared, live_parent, (outside.now)())
     }
 
     /// The branch of that name with the head it has now.
@@ -317,13 +320,14 @@ impl<'t> Log<'t> {
     pub(crate) fn branch(&mut self, name: &BranchName) -> Result<Branch, LogError> {
         let mut branch = match self.branches.get(name) {
             Some(branch) => branch.clone(),
-            None => crate::revision::branch(self.txn, name.as_str())?,
+            None => {
+                let branch = crate::revision::branch(self.txn, name.as_str())?;
+                self.branches.insert(name.clone(), branch.clone());
+                branch
+            }
         };
         if let Some(tip) = self.tips.get(&branch.id) {
             (branch.head, branch.head_sequence) = (Some(tip.id), tip.sequence);
-        }
-        if !self.branches.contains_key(name) {
-            self.branches.insert(name.clone(), branch.clone());
         }
         Ok(branch)
     }
@@ -331,7 +335,7 @@ impl<'t> Log<'t> {
     fn put(
         &mut self,
         branch: &Branch,
-        prepared: Prepared,
+        prepared: &mut Prepared,
         live_parent: Option<EventId>,
         now: Timestamp,
     ) -> Result<Appended, LogError> {
@@ -344,13 +348,13 @@ impl<'t> Log<'t> {
             sequence: next_sequence(tip.as_ref())?,
             // A clock that was set back must not make time run backwards along a lineage.
             timestamp: tip.as_ref().map_or(now, |tip| now.max(tip.timestamp)),
-            agent: prepared.agent,
+            agent: prepared.agent.clone(),
             parent: tip.as_ref().map(|tip| tip.id),
             kind: prepared.kind,
             body: prepared.body,
             hash: Hash::ZERO,
             log: Hash::ZERO,
-            content: Some(prepared.content),
+            content: Some(std::mem::take(&mut prepared.content)),
         };
         event.hash = event.expected_hash(&tip.as_ref().map_or(Hash::ZERO, |tip| tip.hash));
         event.log = chain_log(&self.last.1, &event.hash);
@@ -396,18 +400,19 @@ impl<'t> Log<'t> {
             },
         );
         if !branch.name.is_reserved() {
-            self.checkpoints.appended(self.txn, &event, prepared.payload, bytes)?;
+            self.checkpoints.appended(self.txn, &event, &prepared.payload, bytes)?;
         }
+        prepared.content = event.content.unwrap_or_default();
         Ok(Appended {
             event_id: event.id,
             hash: event.hash,
             sequence: event.sequence,
             timestamp: event.timestamp,
             branch_id: branch.name.clone(),
-            agent_id: event.agent.clone(),
+            agent_id: event.agent,
             parent_event_id: event.parent,
             event_type: event.kind,
-            redacted: prepared.redacted,
+            redacted: prepared.redacted.clone(),
         })
     }
 

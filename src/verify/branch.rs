@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::memory::ById;
 use super::report::{About, Findings, Kind};
 use crate::event::Event;
 use crate::id::{AgentId, BranchName, EventId, IdError, LineageId};
 use crate::store::{Branch, ForkPoint};
+use rustc_hash::FxHashMap;
 
 /// The own events of a branch.
 #[derive(Debug, Clone, Copy)]
@@ -16,7 +16,7 @@ pub(super) struct Tally {
     last_sequence: u64,
 }
 
-pub(super) type Tallies = ById<LineageId, Tally>;
+pub(super) type Tallies = FxHashMap<LineageId, Tally>;
 
 impl Tally {
     pub(super) fn of(event: &Event) -> Self {

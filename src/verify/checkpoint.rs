@@ -8,7 +8,6 @@
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-use super::memory::ById;
 use super::report::{About, Findings, Kind};
 use super::rows::Plan;
 use crate::canon::Object;
@@ -19,6 +18,7 @@ use crate::store::audit::Audit;
 use crate::workspace::fold::State;
 use crate::workspace::snapshot::Cover;
 use crate::workspace::{self, render, snapshot, stored};
+use rustc_hash::FxHashMap;
 
 /// A state that does not agree with the events, or was computed from one that does not.
 pub(super) struct Suspect {
@@ -44,19 +44,19 @@ pub(super) enum Claim {
 #[derive(Default)]
 pub(super) struct Folds {
     /// How many checkpoints are still to come.
-    due: ById<LineageId, usize>,
-    states: ById<LineageId, State>,
+    due: FxHashMap<LineageId, usize>,
+    states: FxHashMap<LineageId, State>,
 }
 
 impl Folds {
     pub(super) fn new(plan: &Plan, ids: &RangeInclusive<i64>) -> Self {
-        let mut due = ById::default();
+        let mut due = FxHashMap::default();
         let from = plan.checkpoints.partition_point(|(id, _)| id.0 < *ids.start());
         let these = plan.checkpoints[from..].iter().take_while(|(id, _)| id.0 <= *ids.end());
         for (_, lineage) in these {
             *due.entry(*lineage).or_default() += 1;
         }
-        Self { due, states: ById::default() }
+        Self { due, states: FxHashMap::default() }
     }
 
     /// Takes `event` in, whose predecessor on the live timeline is `live`; answers whether there is a
@@ -73,7 +73,7 @@ impl Folds {
         let Some(due) = self.due.get_mut(&lineage) else { return Ok(None) };
         let apply = |state: &mut State| {
             if let Some(payload) = payload.filter(|_| event.content.is_some()) {
-                state.apply_payload(event, Payload::read(event.kind, payload));
+                state.apply_payload(event, &Payload::read(event.kind, payload));
             }
         };
         if event.kind == EventType::RolledBack {

@@ -1,7 +1,6 @@
 //! What a worker remembers of events before, so that most checks read nothing twice.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use rustc_hash::FxHashMap;
 
 use super::event::Before;
 use crate::branch;
@@ -13,28 +12,6 @@ use crate::store::audit::Audit;
 
 /// Entries of the lineage index, and newest events of branches, that are remembered.
 const KEPT: usize = 16_384;
-
-/// A map by the number of an event or a branch. There are several look-ups for each event.
-pub(super) type ById<K, V> = HashMap<K, V, BuildHasherDefault<IdHasher>>;
-
-#[derive(Default)]
-pub(super) struct IdHasher(u64);
-
-impl Hasher for IdHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_i64((*byte).into());
-        }
-    }
-
-    fn write_i64(&mut self, number: i64) {
-        self.0 = (self.0 ^ number.cast_unsigned()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-}
 
 /// The predecessor of an event on the live timeline.
 pub(super) enum Live {
@@ -64,8 +41,8 @@ impl Live {
 #[derive(Default)]
 pub(super) struct Memory {
     /// The newest event of each branch.
-    tips: ById<LineageId, Before>,
-    links: ById<EventId, Link>,
+    tips: FxHashMap<LineageId, Before>,
+    links: FxHashMap<EventId, Link>,
 }
 
 impl Memory {

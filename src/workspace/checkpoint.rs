@@ -8,7 +8,7 @@
 //!
 //! Why not O(log n) of them: docs/decisions/checkpoints.md.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::fold::State;
 use super::stored;
@@ -131,7 +131,7 @@ pub(crate) fn load(txn: &dyn ReadTxn, event: EventId) -> Result<Option<State>, S
 /// The states of the branches that a transaction appends to, and what is due of them.
 #[derive(Debug, Default)]
 pub struct Checkpoints {
-    kept: HashMap<LineageId, Kept>,
+    kept: FxHashMap<LineageId, Kept>,
 }
 
 #[derive(Debug)]
@@ -154,7 +154,7 @@ impl Checkpoints {
         &mut self,
         txn: &mut dyn WriteTxn,
         event: &Event,
-        payload: Payload,
+        payload: &Payload,
         bytes: usize,
     ) -> Result<(), StoreError> {
         if event.kind == EventType::RolledBack {

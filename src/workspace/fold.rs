@@ -134,61 +134,67 @@ impl State {
     /// erased, changes nothing.
     pub fn apply(&mut self, event: &Event) {
         if let Some(payload) = event.payload() {
-            self.apply_payload(event, payload);
+            self.apply_payload(event, &payload);
         }
     }
 
     /// As [`State::apply`], with the payload of `event` already read.
-    pub fn apply_payload(&mut self, event: &Event, payload: Payload) {
+    pub fn apply_payload(&mut self, event: &Event, payload: &Payload) {
         let agent = event.agent.as_str();
         let source = Source::from(event);
         match payload {
             Payload::Task { directive, constraints } => {
-                let task = Task { agent: agent.to_owned(), directive, constraints, event: source };
+                let task = Task {
+                    agent: agent.to_owned(),
+                    directive: directive.clone(),
+                    constraints: constraints.clone(),
+                    event: source,
+                };
                 self.tasks.insert(agent.to_owned(), task);
             }
             Payload::Decision { key, value, rationale } => {
                 if key.is_empty() {
                     return;
                 }
-                let old = self.decisions.get(&key);
+                let old = self.decisions.get(key);
                 let supersedes = old.map(|old| old.event);
-                if let Some(old) = old.filter(|old| old.value != value) {
+                if let Some(old) = old.filter(|old| old.value != *value) {
                     let (old, new) = (Value::from(old.value.clone()), Value::from(value.clone()));
-                    self.deprecate("decision", &key, old, new, event);
+                    self.deprecate("decision", key, old, new, event);
                 }
                 let agent = agent.to_owned();
                 let decision = Decision {
                     key: key.clone(),
-                    value,
-                    rationale,
+                    value: value.clone(),
+                    rationale: rationale.clone(),
                     agent,
                     event: source,
                     supersedes,
                 };
-                self.decisions.insert(key, decision);
+                self.decisions.insert(key.clone(), decision);
             }
             Payload::ToolLog { command, exit_code, output, facts } => {
                 for (key, value) in facts {
                     self.learn(key, value, event);
                 }
-                let command = text::trim(&command);
+                let command = text::trim(command);
                 if !command.is_empty() {
-                    self.ran(command, exit_code, &output, event);
+                    self.ran(command, exit_code, output, event);
                 }
             }
             Payload::ClaimAcquired { resource, token: Some(token) } if !resource.is_empty() => {
                 let agent = agent.to_owned();
+                let (resource, token) = (resource.clone(), token.clone());
                 let claim = Claim { resource: resource.clone(), agent, token, event: source };
                 self.claims.insert(resource, claim);
             }
             Payload::ClaimReleased { resource, token: Some(token) } => {
-                if self.claims.get(&resource).is_some_and(|claim| claim.token == token) {
-                    self.claims.remove(&resource);
+                if self.claims.get(resource).is_some_and(|claim| claim.token == *token) {
+                    self.claims.remove(resource);
                 }
             }
-            Payload::Snapshot { insights } => self.insights = insights,
-            Payload::Retracted { what, key } => self.retract(what, &key, event),
+            Payload::Snapshot { insights } => self.insights.clone_from(insights),
+            Payload::Retracted { what, key } => self.retract(*what, key, event),
             Payload::ClaimAcquired { .. }
             | Payload::ClaimReleased { .. }
             | Payload::Note { .. }
@@ -199,19 +205,20 @@ impl State {
         }
     }
 
-    fn learn(&mut self, key: String, value: Value, event: &Event) {
-        if let Some(old) = self.facts.get(&key).filter(|old| !old.value.same(&value)) {
+    fn learn(&mut self, key: &str, value: &Value, event: &Event) {
+        if let Some(old) = self.facts.get(key).filter(|old| !old.value.same(value)) {
             let old = old.value.clone();
-            self.deprecate("fact", &key, old, value.clone(), event);
+            self.deprecate("fact", key, old, value.clone(), event);
         }
-        let fact = Fact { value, agent: event.agent.as_str().to_owned(), event: event.into() };
-        self.facts.insert(key, fact);
+        let agent = event.agent.as_str().to_owned();
+        let fact = Fact { value: value.clone(), agent, event: event.into() };
+        self.facts.insert(key.to_owned(), fact);
     }
 
-    fn ran(&mut self, command: &str, exit_code: Int, output: &str, event: &Event) {
+    fn ran(&mut self, command: &str, exit_code: &Int, output: &str, event: &Event) {
         let agent = event.agent.as_str().to_owned();
         let source = Source::from(event);
-        let failed = exit_code != Int::from(0_i64);
+        let failed = *exit_code != Int::from(0_i64);
         match self.digest.get_mut(command) {
             Some(run) => {
                 run.runs += 1;
@@ -241,7 +248,7 @@ impl State {
         let blocker = Blocker {
             key: command.to_owned(),
             description: blocker::describe(output, &exit_code.to_string()),
-            exit_code,
+            exit_code: exit_code.clone(),
             agent,
             first_seen: old.map_or(source, |old| old.first_seen),
             last_seen: source,

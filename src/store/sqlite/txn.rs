@@ -1,12 +1,12 @@
 //! The row operations, as statements of SQLite.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::types::Value;
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Row};
+use rustc_hash::FxHashMap;
 
 use super::{failure, lease};
 use crate::event::{Content, Event, EventType};
@@ -23,9 +23,9 @@ pub struct Txn<'a> {
     pub connection: &'a Connection,
     path: &'a Path,
     /// Names that branches were born with, which every event row needs.
-    born: RefCell<HashMap<LineageId, BranchName>>,
+    born: RefCell<FxHashMap<LineageId, BranchName>>,
     /// Heads that moved. They are stored with the commit, once for each branch of a batch.
-    heads: HashMap<LineageId, (EventId, u64)>,
+    heads: FxHashMap<LineageId, (EventId, u64)>,
     /// The statements that a batch runs for each of its events.
     insert_event: Option<CachedStatement<'a>>,
     insert_link: Option<CachedStatement<'a>>,
@@ -44,7 +44,7 @@ impl<'a> Txn<'a> {
             connection,
             path,
             born: RefCell::default(),
-            heads: HashMap::new(),
+            heads: FxHashMap::default(),
             insert_event: None,
             insert_link: None,
         }
@@ -59,8 +59,9 @@ impl<'a> Txn<'a> {
         Ok(())
     }
 
-    /// `branch` with the head it has now.
+    /// `branch` with the head it has now; the name it was born with will be asked for next.
     fn moved(&self, branch: Branch) -> Branch {
+        self.born.borrow_mut().entry(branch.id).or_insert_with(|| branch.born.clone());
         match self.heads.get(&branch.id) {
             Some((head, sequence)) => {
                 Branch { head: Some(*head), head_sequence: *sequence, ..branch }
