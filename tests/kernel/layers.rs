@@ -14,7 +14,7 @@ const PURE: &[&str] = &[
     "secret/",
     "text.rs",
     "time.rs",
-    "tokens.rs",
+    "tokens/",
     "workspace/blocker.rs",
     "workspace/fold.rs",
     "workspace/render.rs",
