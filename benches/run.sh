@@ -8,6 +8,7 @@ cargo build --release --example floor
 cargo bench --bench kernel -- --noplot "$@"
 python3 benches/report.py target/criterion
 cargo bench --bench commands
+cargo bench --bench compaction
 if [ -n "${MK_PEER:-}" ]; then
   "$MK_PEER/bin/python" benches/peer.py target/release/mk
 fi

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use mk::compaction::NUMBER_MAX;
 use mk::id::AgentId;
 use mk::revision::distance;
 use serde::Serialize;
 
 use crate::Answer;
-use crate::cli::{Context, Failure, Text};
+use crate::cli::{Context, Failure, SUMMARIZER_SECONDS_MAX, Text};
 
 /// Print or change a setting of the project
 ///
@@ -19,6 +20,14 @@ use crate::cli::{Context, Failure, Text};
 ///   core.git         on (default): events carry the git commit and worktree they came from; off
 ///   core.secrets     redact (default): what looks like a secret is taken out before it is stored;
 ///                    refuse: the write is refused; off
+///   gc.auto          on (default): writes compact a branch that has grown over gc.threshold; off
+///   gc.threshold     tokens of a context text that are let be (default 4000)
+///   gc.low-water     tokens down to which it is compacted (default: half the threshold)
+///   gc.retain-events newest events that stay as they are, if that leaves room (default 4)
+///   gc.retain-tokens most tokens of those (default: half the threshold)
+///   gc.min-gain      tokens that must be won (default: a quarter of the threshold)
+///   gc.summarizer    a command that makes insights of what is compacted (docs/compaction.md)
+///   gc.summarizer-timeout  seconds it may take, 1 to 3600 (default 10)
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Config {
@@ -41,13 +50,28 @@ pub struct Config {
 enum Kind {
     Agent,
     OneOf(&'static [&'static str]),
+    /// A whole number from one to another.
+    Number(u64, u64),
+    /// A command for the shell.
+    Command,
 }
+
+/// Most characters of a command.
+const COMMAND_MAX: usize = 4_096;
 
 const SETTINGS: &[(&str, Kind)] = &[
     ("agent.id", Kind::Agent),
     ("core.durability", Kind::OneOf(&["full", "normal"])),
     ("core.git", Kind::OneOf(&["on", "off"])),
     ("core.secrets", Kind::OneOf(&["redact", "refuse", "off"])),
+    ("gc.auto", Kind::OneOf(&["on", "off"])),
+    ("gc.threshold", Kind::Number(1, NUMBER_MAX)),
+    ("gc.low-water", Kind::Number(0, NUMBER_MAX)),
+    ("gc.retain-events", Kind::Number(0, NUMBER_MAX)),
+    ("gc.retain-tokens", Kind::Number(0, NUMBER_MAX)),
+    ("gc.min-gain", Kind::Number(0, NUMBER_MAX)),
+    ("gc.summarizer", Kind::Command),
+    ("gc.summarizer-timeout", Kind::Number(1, SUMMARIZER_SECONDS_MAX)),
 ];
 
 #[derive(Serialize)]
@@ -118,6 +142,23 @@ fn check(key: &str, kind: &Kind, value: &str) -> Result<(), Failure> {
             Ok(_) => Ok(()),
             Err(error) => Err(Failure::usage(format!("{key}: {error}"))),
         },
+        Kind::Number(least, most) => match value.parse::<u64>() {
+            Ok(number) if (*least..=*most).contains(&number) => Ok(()),
+            _ => {
+                let value = mk::id::shown(value);
+                let message = format!("{key}: '{value}' is no whole number from {least} to {most}");
+                Err(Failure::usage(message))
+            }
+        },
+        Kind::Command => {
+            let is_blank = mk::text::trim(value).is_empty();
+            match is_blank || value.contains('\0') || value.chars().count() > COMMAND_MAX {
+                false => Ok(()),
+                true => Err(Failure::usage(format!(
+                    "{key}: a command has 1 to {COMMAND_MAX} characters and no NUL"
+                ))),
+            }
+        }
         Kind::OneOf(values) if values.contains(&value) => Ok(()),
         Kind::OneOf(values) => Err(Failure::usage(format!(
             "{key}: '{}' is not one of {}",

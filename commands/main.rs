@@ -15,6 +15,7 @@ mod fact;
 mod fold;
 mod for_each_branch;
 mod fork;
+mod gc;
 mod generate;
 mod help;
 mod init;
@@ -98,6 +99,7 @@ const COMMANDS: &[Entry] = &[
     entry!("rev-list", rev_list::RevList),
     entry!("merge-base", merge_base::MergeBase),
     entry!("for-each-branch", for_each_branch::ForEachBranch),
+    entry!("gc", gc::Gc),
     entry!("verify", verify::Verify),
     entry!("anchor", anchor::Anchor),
     entry!("config", config::Config),

@@ -56,6 +56,7 @@ complete -c mk -n "__fish_mk_needs_command" -f -a "rev-parse" -d 'Print the hash
 complete -c mk -n "__fish_mk_needs_command" -f -a "rev-list" -d 'Print the hashes of the events of a branch or a range, newest first'
 complete -c mk -n "__fish_mk_needs_command" -f -a "merge-base" -d 'Print the last event that two lineages share'
 complete -c mk -n "__fish_mk_needs_command" -f -a "for-each-branch" -d 'Print all branches, the oldest first, a line each'
+complete -c mk -n "__fish_mk_needs_command" -f -a "gc" -d 'Compact a branch: a snapshot takes the place of older events where it is read'
 complete -c mk -n "__fish_mk_needs_command" -f -a "verify" -d 'Check every chain, index and head of the store'
 complete -c mk -n "__fish_mk_needs_command" -f -a "anchor" -d 'Print one line that stands for the whole log'
 complete -c mk -n "__fish_mk_needs_command" -f -a "config" -d 'Print or change a setting of the project'
@@ -339,6 +340,19 @@ never\t''"
 complete -c mk -n "__fish_mk_using_subcommand for-each-branch" -s z -d 'End each with a NUL instead of a line break'
 complete -c mk -n "__fish_mk_using_subcommand for-each-branch" -l json -d 'Answer in JSON'
 complete -c mk -n "__fish_mk_using_subcommand for-each-branch" -s h -l help -d 'Print help'
+complete -c mk -n "__fish_mk_using_subcommand gc" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand gc" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand gc" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand gc" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand gc" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand gc" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand gc" -l all -d 'Every branch'
+complete -c mk -n "__fish_mk_using_subcommand gc" -l force -d 'Compact whatever the threshold and the minimal gain are, as long as anything is won'
+complete -c mk -n "__fish_mk_using_subcommand gc" -s n -l dry-run -d 'Only say what would come of it'
+complete -c mk -n "__fish_mk_using_subcommand gc" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand gc" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mk -n "__fish_mk_using_subcommand verify" -l anchor -d 'Lines that `mk anchor` printed, which must hold; # begins a comment' -r -F
 complete -c mk -n "__fish_mk_using_subcommand verify" -s C -d 'Run as if started in DIR' -r -F
 complete -c mk -n "__fish_mk_using_subcommand verify" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F

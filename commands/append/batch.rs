@@ -9,17 +9,18 @@ use std::thread;
 
 use mk::canon::{Object, Value};
 use mk::code::Code;
+use mk::compaction;
 use mk::event::EventType;
 use mk::id::{BranchName, EventId, Hash};
 use mk::log::{Appended, Draft, Log, Prepared, Rules};
 use mk::operation::{self, Request};
-use mk::store::{Engine, ReadTxn, Sqlite, WriteTxn};
+use mk::store::{Engine, ReadTxn, Sqlite, StoreError, WriteTxn};
 use mk::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::Append;
 use crate::Answer;
-use crate::cli::{Actor, Chance, Context, Failure, warn_of_secrets};
+use crate::cli::{Actor, Chance, Context, Failure, compact_due, warn_of_secrets};
 
 /// Longest line, in bytes: content of the allowed size fits with every character escaped.
 const LINE_MAX: usize = 4 << 20;
@@ -93,7 +94,11 @@ fn each(
     let mut unread = false;
     while let Ok(chunk) = lines.chunks.recv() {
         for mut line in chunk? {
-            let appended = store.write(|txn| append(&mut Log::open(txn)?, &mut line, ctx.now()))?;
+            let (appended, due) = store.write(|txn| {
+                let mut log = Log::open(txn)?;
+                let appended = append(&mut log, &mut line, ctx.now())?;
+                Ok::<_, Failure>((appended, compaction::due(log.txn(), log.growth())))
+            })?;
             ctx.note_written();
             warn_of_secrets(appended.event_id, &appended.redacted);
             // Once nobody reads the answers any more, the events still come in and are kept.
@@ -103,6 +108,7 @@ fn each(
                     answered => answered?,
                 }
             }
+            compact_due(ctx, due);
         }
     }
     Ok(())
@@ -139,7 +145,7 @@ fn batch(
         let message = format!("a batch with an op id has more than {OPERATION_MAX} bytes");
         return Err(Failure::new(Code::TOO_LARGE, message));
     }
-    let rows = store.write(|txn| {
+    let Stored { rows, due } = store.write(|txn| {
         let Some(id) = &args.write.op_id else {
             let held = held.into_iter().map(Ok);
             return append_all(txn, ctx, held.chain(lines.chunks.iter()), &lines.back);
@@ -150,20 +156,27 @@ fn batch(
         });
         let digest = request.digest();
         if let Some(done) = operation::applied::<Done>(txn, id, digest)? {
-            return already(txn, done);
+            return Ok(Stored { rows: already(txn, done)?, due: Ok(Vec::new()) });
         }
-        let rows = append_all(txn, ctx, held.into_iter().map(Ok), &lines.back)?;
-        let first = rows.first().map_or(EventId(0), |row| row.event_id);
-        let done = Done { first_event_id: first, count: rows.len() as u64 };
+        let stored = append_all(txn, ctx, held.into_iter().map(Ok), &lines.back)?;
+        let first = stored.rows.first().map_or(EventId(0), |row| row.event_id);
+        let done = Done { first_event_id: first, count: stored.rows.len() as u64 };
         operation::remember(txn, id, digest, &done)?;
-        Ok(rows)
+        Ok(stored)
     })?;
     ctx.note_written();
     rows.iter().for_each(|row| warn_of_secrets(row.event_id, &row.redacted));
     if !args.quiet {
         rows.iter().try_for_each(|row| print(ctx, row))?;
     }
+    compact_due(ctx, due);
     Ok(())
+}
+
+/// What a batch appended, and the branches to compact after it.
+struct Stored {
+    rows: Vec<Row>,
+    due: Result<Vec<BranchName>, StoreError>,
 }
 
 fn append_all(
@@ -171,7 +184,7 @@ fn append_all(
     ctx: &Context,
     chunks: impl Iterator<Item = Chunk>,
     back: &Sender<Vec<Line>>,
-) -> Result<Vec<Row>, Failure> {
+) -> Result<Stored, Failure> {
     let mut log = Log::open(txn)?;
     let mut rows = Vec::new();
     for chunk in chunks {
@@ -183,7 +196,7 @@ fn append_all(
         // After the last line was read, nobody takes it back.
         let _ = back.send(chunk);
     }
-    Ok(rows)
+    Ok(Stored { rows, due: compaction::due(log.txn(), log.growth()) })
 }
 
 fn append(log: &mut Log<'_>, line: &mut Line, now: Timestamp) -> Result<Appended, Failure> {

@@ -146,6 +146,17 @@ impl Context {
         Ok(done)
     }
 
+    /// Runs `body` on the store, for acts of more than one transaction.
+    pub fn with_store<T>(
+        &mut self,
+        body: impl FnOnce(&mut Sqlite, &mut Outside<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let (mut store, _) = self.open_to_write()?;
+        let clock = self.clock;
+        let mut outside = Outside { now: &mut || clock.now(), salt: &mut || self.chance.draw() };
+        body(&mut store, &mut outside)
+    }
+
     /// Takes note that a transaction was committed: a failure to print must not pass for one to act.
     pub fn note_written(&self) {
         self.written.set(true);

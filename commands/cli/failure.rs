@@ -50,6 +50,10 @@ impl Failure {
         self
     }
 
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
     /// The same failure, with `place` before its message.
     pub fn at(mut self, place: &str) -> Self {
         self.message = format!("{place}: {}", self.message);

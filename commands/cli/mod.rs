@@ -1,14 +1,17 @@
 //! What the commands share: where the project is, who acts, and how an answer is printed.
 
+mod compaction;
 mod completion;
 mod context;
 mod external;
 mod failure;
 mod output;
 mod report;
+mod summarizer;
 mod walk;
 mod write;
 
+pub use compaction::{Compaction, SUMMARIZER_SECONDS_MAX, compact, compact_due};
 pub use completion::completion_script;
 pub use context::{Actor, Chance, Context, Global};
 pub use external::{external, nearest_commands};

@@ -5,13 +5,14 @@ use std::io::{self, Read, Write as _};
 
 use mk::canon::{Object, Value};
 use mk::code::Code;
+use mk::compaction;
 use mk::event::{self, ContentError, EventType};
 use mk::id::EventId;
 use mk::log::{Appended, Draft, Expect, Log};
 use mk::operation::{Once, OpId, once};
 use mk::revision::Revision;
 
-use super::{Context, Failure, Text};
+use super::{Context, Failure, Text, compact_due};
 use crate::Answer;
 
 /// Most bytes of a payload, metadata or text that are read from a file or from stdin: content of the
@@ -52,6 +53,7 @@ impl Write {
             Some(given) => read_object("metadata", given)?,
             None => Object::new(),
         };
+        let mut due = Ok(Vec::new());
         let done = ctx.write(|txn, actor, outside| {
             let request = request([
                 ("verb", "append".into()),
@@ -68,15 +70,17 @@ impl Write {
                     payload: self.payload,
                     metadata: actor.stamped(metadata),
                 };
-                Log::open(txn)?
-                    .append(&actor.branch, draft, args.expect.as_ref(), outside)
-                    .map_err(Failure::from)
+                let mut log = Log::open(txn)?;
+                let appended = log.append(&actor.branch, draft, args.expect.as_ref(), outside)?;
+                due = compaction::due(log.txn(), log.growth());
+                Ok::<_, Failure>(appended)
             })
         })?;
         warn_of_secrets(done.report.event_id, &done.report.redacted);
         if !quiet {
             ctx.print(&done)?;
         }
+        compact_due(ctx, due);
         Ok(Answer::Yes)
     }
 }

@@ -1,5 +1,6 @@
 //! `mk demo`
 
+mod compaction;
 mod stage;
 mod story;
 

@@ -26,6 +26,7 @@ pub fn play(stage: &mut Stage) -> Result<(), Halt> {
     less_is_taken_back(stage)?;
     the_tests_pass(stage)?;
     each_agent_reads(stage)?;
+    super::compaction::play(stage)?;
     nothing_was_lost(stage)
 }
 

@@ -153,6 +153,15 @@ pub fn due(txn: &dyn ReadTxn, growth: Vec<Growth>) -> Result<Vec<BranchName>, St
     Ok(due)
 }
 
+/// The branches that can be compacted: all but those of `mk`'s own.
+///
+/// # Errors
+/// Those of the store.
+pub fn branches(txn: &dyn ReadTxn) -> Result<Vec<BranchName>, StoreError> {
+    let names = txn.branches()?.into_iter().map(|branch| branch.name);
+    Ok(names.filter(|name| !name.is_reserved()).collect())
+}
+
 /// Compacts a branch if its context text is over the threshold and enough is won.
 ///
 /// # Errors
@@ -199,9 +208,6 @@ pub fn collect<E: Engine>(
             Step::Not(reason) => return Ok(report(reason)),
             Step::Compact(compact) => compact,
         };
-        let old = compact.state.insights.clone();
-        let notes = compact.notes.iter().map(String::as_str);
-        compact.state.insights = insight::join(old.clone(), notes);
         let mut estimate = compact.estimate(tokenizer, order.agent);
         let wins = |estimate: u64| {
             estimate < before && (order.force || before - estimate >= order.policy.min_gain)
@@ -214,6 +220,7 @@ pub fn collect<E: Engine>(
             insights.ask(summarizer, compact.summary.as_ref(), rules.secrets);
         }
         if let Some(given) = &insights.given {
+            let old = std::mem::take(&mut compact.old_insights);
             compact.state.insights = insight::join(old, given.iter().map(String::as_str));
             estimate = compact.estimate(tokenizer, order.agent);
             if !wins(estimate) {

@@ -42,10 +42,12 @@ pub(super) struct Compact {
     pub count: u64,
     /// Tokens of all live events up to the last.
     link: Link,
-    /// The state after the last, with the insights of `base`.
+    /// The state after the last, with the insights of `base` and of the newest notes.
     pub state: State,
-    /// The newest of the compacted notes, oldest first.
-    pub notes: VecDeque<String>,
+    /// The insights of `base`.
+    pub old_insights: Vec<String>,
+    /// What insights say of the newest of the compacted notes, oldest first.
+    notes: VecDeque<String>,
     /// Events that stay, and their tokens.
     pub retained: u64,
     pub retained_tokens: u64,
@@ -55,6 +57,20 @@ pub(super) struct Compact {
 impl Compact {
     pub fn cover(&self, tokenizer: Tokenizer) -> Cover {
         Cover::new((self.last.id, self.link), &self.state, tokenizer)
+    }
+
+    /// Takes in one more event, the one after the last.
+    fn take(&mut self, event: Event, link: Link) {
+        self.state.apply(&event);
+        self.notes.extend(note(&event));
+        self.notes.drain(..self.notes.len().saturating_sub(NOTES));
+        (self.last, self.link) = (event, link);
+        self.set_insights();
+    }
+
+    fn set_insights(&mut self) {
+        let notes = self.notes.iter().map(String::as_str);
+        self.state.insights = insight::join(self.old_insights.clone(), notes);
     }
 
     /// Tokens of the context text afterwards, before the snapshot has an id and a sequence.
@@ -89,36 +105,31 @@ pub(super) fn plan(
     let Some((last, link)) = last else {
         return Ok(not(head, before, Reason::NothingToCompact));
     };
-    let mut state = workspace::state(txn, Some(last))?;
-    state.insights = base.as_ref().map(Newest::insights).unwrap_or_default();
     let mut compact = Compact {
         first: first_after(txn, (last, link), floor)?,
         last: txn.known_event(last)?,
         count: 0,
         link,
-        state,
+        state: workspace::state(txn, Some(last))?,
+        old_insights: base.as_ref().map(Newest::insights).unwrap_or_default(),
         notes: notes(txn, last, floor)?,
         retained: tail.len() as u64,
         retained_tokens: tail.iter().map(|(_, tokens)| tokens).sum(),
         summary: None,
         base: base.map(|base| base.event),
     };
+    compact.set_insights();
     // What is to stay gives way, oldest first, until the text is down to the low-water mark.
     while compact.estimate(tokenizer, agent) > policy.low_water {
         let Some((oldest, tokens)) = tail.pop() else { break };
-        let event = txn.known_event(oldest)?;
-        let insights = std::mem::take(&mut compact.state.insights);
-        compact.state.apply(&event);
-        compact.state.insights = insights;
-        compact.notes.extend(note(&event));
-        compact.notes.drain(..compact.notes.len().saturating_sub(NOTES));
-        (compact.last, compact.link) = (event, txn.link(oldest)?);
+        compact.take(txn.known_event(oldest)?, txn.link(oldest)?);
         compact.retained -= 1;
         compact.retained_tokens -= tokens;
     }
     compact.count = count(txn, compact.link, floor)?;
     if summarized {
-        compact.summary = Some(summary(txn, branch, compact.last.id, floor, &compact.state)?);
+        compact.summary =
+            Some(summary(txn, branch, compact.last.id, floor, &compact.old_insights)?);
     }
     Ok(Plan { head, tokenizer, before, step: Step::Compact(Box::new(compact)) })
 }
@@ -218,7 +229,7 @@ fn summary(
     branch: &Branch,
     last: EventId,
     floor: u64,
-    state: &State,
+    insights: &[String],
 ) -> Result<Summary, StoreError> {
     let (mut events, mut bytes, mut omitted) = (VecDeque::new(), 0, 0);
     let mut at = Some(last);
@@ -255,7 +266,7 @@ fn summary(
         branch_id: branch.name.clone(),
         events: events.into(),
         omitted_event_count: omitted,
-        insights: state.insights.clone(),
+        insights: insights.to_owned(),
         new_insights_max: insight::NEW_MAX,
         insight_length_max: INSIGHT_LENGTH_MAX,
     })

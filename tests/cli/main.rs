@@ -10,6 +10,7 @@ mod damage;
 mod demo;
 mod discovery;
 mod filesystem;
+mod gc;
 mod generated;
 mod identity;
 mod init;

@@ -3,6 +3,7 @@
 
 mod agreement;
 mod cases;
+mod compactions;
 mod contexts;
 mod engines;
 mod format;
@@ -16,3 +17,6 @@ mod states;
 mod timeline;
 mod units;
 mod verify;
+#[path = "../../benches/support/workload.rs"]
+mod workload;
+mod workloads;
