@@ -168,6 +168,7 @@ fn batch(
     rows.iter().for_each(|row| warn_of_secrets(row.event_id, &row.redacted));
     if !args.quiet {
         rows.iter().try_for_each(|row| print(ctx, row))?;
+        ctx.out.flush()?;
     }
     compact_due(ctx, due);
     Ok(())

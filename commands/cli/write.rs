@@ -80,6 +80,8 @@ impl Write {
         if !quiet {
             ctx.print(&done)?;
         }
+        // The answer does not wait for what comes after.
+        ctx.out.flush()?;
         compact_due(ctx, due);
         Ok(Answer::Yes)
     }
