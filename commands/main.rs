@@ -18,6 +18,7 @@ mod fork;
 mod gc;
 mod generate;
 mod help;
+mod import;
 mod init;
 mod log;
 mod merge_base;
@@ -102,6 +103,7 @@ const COMMANDS: &[Entry] = &[
     entry!("gc", gc::Gc),
     entry!("verify", verify::Verify),
     entry!("anchor", anchor::Anchor),
+    entry!("import", import::Import),
     entry!("config", config::Config),
     entry!("demo", demo::Demo),
     entry!("completions", completions::Completions),

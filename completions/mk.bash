@@ -64,6 +64,9 @@ _mk() {
             mk,help)
                 cmd="mk__subcmd__help"
                 ;;
+            mk,import)
+                cmd="mk__subcmd__import"
+                ;;
             mk,init)
                 cmd="mk__subcmd__init"
                 ;;
@@ -103,6 +106,9 @@ _mk() {
             mk,verify)
                 cmd="mk__subcmd__verify"
                 ;;
+            mk__subcmd__import,memkernel)
+                cmd="mk__subcmd__import__subcmd__memkernel"
+                ;;
             *)
                 ;;
         esac
@@ -110,7 +116,7 @@ _mk() {
 
     case "${cmd}" in
         mk)
-            opts="-C -h -V --db --agent --branch --json --lock-timeout --color --help --version init append task decide fact note fork switch rollback undo retract log show diff context fold cat-event rev-parse rev-list merge-base for-each-branch gc verify anchor config demo completions generate help"
+            opts="-C -h -V --db --agent --branch --json --lock-timeout --color --help --version init append task decide fact note fork switch rollback undo retract log show diff context fold cat-event rev-parse rev-list merge-base for-each-branch gc verify anchor import config demo completions generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -804,6 +810,86 @@ _mk() {
                 return 0
             fi
             case "${prev}" in
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --db)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --agent)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --branch)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lock-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mk__subcmd__import)
+            opts="-C -h --db --agent --branch --json --lock-timeout --color --help memkernel"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --db)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --agent)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --branch)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lock-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mk__subcmd__import__subcmd__memkernel)
+            opts="-C -h --prefix --allow-corrupt --dry-run --db --agent --branch --json --lock-timeout --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --prefix)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 -C)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -59,6 +59,7 @@ complete -c mk -n "__fish_mk_needs_command" -f -a "for-each-branch" -d 'Print al
 complete -c mk -n "__fish_mk_needs_command" -f -a "gc" -d 'Compact a branch: a snapshot takes the place of older events where it is read'
 complete -c mk -n "__fish_mk_needs_command" -f -a "verify" -d 'Check every chain, index and head of the store'
 complete -c mk -n "__fish_mk_needs_command" -f -a "anchor" -d 'Print one line that stands for the whole log'
+complete -c mk -n "__fish_mk_needs_command" -f -a "import" -d 'Take in the memory of another program'
 complete -c mk -n "__fish_mk_needs_command" -f -a "config" -d 'Print or change a setting of the project'
 complete -c mk -n "__fish_mk_needs_command" -f -a "demo" -d 'Play a story of two agents in a throw-away project, and check what it claims'
 complete -c mk -n "__fish_mk_needs_command" -f -a "completions" -d 'Print the completion script of a shell'
@@ -374,6 +375,30 @@ always\t''
 never\t''"
 complete -c mk -n "__fish_mk_using_subcommand anchor" -l json -d 'Answer in JSON'
 complete -c mk -n "__fish_mk_using_subcommand anchor" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand import; and not __fish_seen_subcommand_from memkernel" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand import; and not __fish_seen_subcommand_from memkernel" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand import; and not __fish_seen_subcommand_from memkernel" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand import; and not __fish_seen_subcommand_from memkernel" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand import; and not __fish_seen_subcommand_from memkernel" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand import; and not __fish_seen_subcommand_from memkernel" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand import; and not __fish_seen_subcommand_from memkernel" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand import; and not __fish_seen_subcommand_from memkernel" -s h -l help -d 'Print help'
+complete -c mk -n "__fish_mk_using_subcommand import; and not __fish_seen_subcommand_from memkernel" -f -a "memkernel" -d 'Import the database of a MemKernel project'
+complete -c mk -n "__fish_mk_using_subcommand import; and __fish_seen_subcommand_from memkernel" -l prefix -d 'Name branch `b` of the source `PREFIX/b`; needed where the project has events of its own' -r
+complete -c mk -n "__fish_mk_using_subcommand import; and __fish_seen_subcommand_from memkernel" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand import; and __fish_seen_subcommand_from memkernel" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand import; and __fish_seen_subcommand_from memkernel" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand import; and __fish_seen_subcommand_from memkernel" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand import; and __fish_seen_subcommand_from memkernel" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand import; and __fish_seen_subcommand_from memkernel" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand import; and __fish_seen_subcommand_from memkernel" -l allow-corrupt -d 'Of a broken branch, import the events before the first bad one'
+complete -c mk -n "__fish_mk_using_subcommand import; and __fish_seen_subcommand_from memkernel" -l dry-run -d 'Show what would be done, and write nothing'
+complete -c mk -n "__fish_mk_using_subcommand import; and __fish_seen_subcommand_from memkernel" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand import; and __fish_seen_subcommand_from memkernel" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mk -n "__fish_mk_using_subcommand config" -s C -d 'Run as if started in DIR' -r -F
 complete -c mk -n "__fish_mk_using_subcommand config" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
 complete -c mk -n "__fish_mk_using_subcommand config" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r

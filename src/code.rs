@@ -41,6 +41,13 @@ codes! {
     OTHERS_REVERTED = "others-reverted", 1, false, "a rollback would revert events of other agents";
     INVALID_SNAPSHOT = "invalid-snapshot", 1, false, "a snapshot is not the fold of what it covers";
     RETRACT_UNKNOWN = "retract-unknown", 1, false, "there is nothing of that name to retract";
+    PREFIX_REQUIRED = "prefix-required", 1, false, "the project has events of its own, so an import needs a prefix";
+    PLAN_BLOCKED = "plan-blocked", 1, false, "the source is not sound";
+    IMPORT_DIVERGED = "import-diverged", 1, false, "an imported branch has events of its own since";
+    SOURCE_VERSION = "source-version", 1, false, "the source has a format that is not known";
+    SOURCE_CHANGED = "source-changed", 1, true, "the source was written to while it was read";
+    SOURCE_DAMAGED = "source-damaged", 128, false, "the file of the source cannot be read through";
+    NOT_MEMKERNEL = "not-memkernel", 1, false, "the file is no MemKernel database";
     SECRET_REFUSED = "secret-refused", 1, false, "the input holds what looks like a secret";
     BUSY = "busy", 75, true, "another process held the write lock for the whole wait";
     READ_ONLY = "read-only", 128, false, "the store cannot be written by this user";

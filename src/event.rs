@@ -73,6 +73,10 @@ event_types! {
     Retracted = "RETRACTED",
     /// The payload of another event was erased.
     Erased = "PAYLOAD_ERASED",
+    /// Something of another program that `mk` has no system for, kept as it was.
+    Imported = "IMPORTED",
+    /// What came before it was imported.
+    ImportFinished = "IMPORT_FINISHED",
 }
 
 /// A text that is no event type.
@@ -92,9 +96,13 @@ impl EventType {
             | Self::ClaimAcquired
             | Self::ClaimReleased
             | Self::Snapshot => true,
-            Self::Forked | Self::RolledBack | Self::Merged | Self::Retracted | Self::Erased => {
-                false
-            }
+            Self::Forked
+            | Self::RolledBack
+            | Self::Merged
+            | Self::Retracted
+            | Self::Erased
+            | Self::Imported
+            | Self::ImportFinished => false,
         }
     }
 
@@ -281,6 +289,8 @@ pub enum Payload {
     Merged,
     Retracted { what: Retractable, key: String },
     Erased,
+    Imported,
+    ImportFinished,
 }
 
 /// What can be retracted.
@@ -376,6 +386,8 @@ impl Payload {
                 Err(()) => Self::Retracted { what: Retractable::Task, key: String::new() },
             },
             EventType::Erased => Self::Erased,
+            EventType::Imported => Self::Imported,
+            EventType::ImportFinished => Self::ImportFinished,
         }
     }
 }

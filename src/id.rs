@@ -106,6 +106,12 @@ impl BranchName {
         Self(name.into())
     }
 
+    /// The branch of the system `name`: `@name`.
+    #[must_use]
+    pub(crate) fn reserved(name: &'static str) -> Self {
+        Self(format!("@{name}").into())
+    }
+
     /// Whether the branch is one of `mk`'s own (`@…`).
     #[must_use]
     pub fn is_reserved(&self) -> bool {

@@ -14,6 +14,7 @@ pub mod event;
 pub mod id;
 pub mod lineage;
 pub mod log;
+pub mod memkernel;
 pub mod operation;
 pub mod revision;
 pub mod secret;

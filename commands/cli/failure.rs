@@ -7,9 +7,11 @@ use mk::branch::BranchError;
 use mk::code::{Code, Coded};
 use mk::id::shown;
 use mk::log::LogError;
+use mk::memkernel::ImportError;
 use mk::operation::OperationError;
 use mk::revision::RevisionError;
 use mk::store::StoreError;
+use mk::store::memkernel::SourceError;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -149,7 +151,15 @@ macro_rules! failures {
     };
 }
 
-failures!(StoreError, LogError, BranchError, RevisionError, OperationError);
+failures!(
+    StoreError,
+    LogError,
+    BranchError,
+    RevisionError,
+    OperationError,
+    SourceError,
+    ImportError
+);
 
 /// What a program needs to know of a refusal beside its code.
 ///
@@ -206,6 +216,24 @@ impl Detailed for BranchError {
     }
 }
 
+impl Detailed for SourceError {
+    fn details(&self) -> Map<String, Value> {
+        Map::new()
+    }
+}
+
+impl Detailed for ImportError {
+    fn details(&self) -> Map<String, Value> {
+        match self {
+            Self::Blocked { findings, count } => {
+                members(json!({ "blockers": findings, "blockers_total": count }))
+            }
+            Self::Log(error) => error.details(),
+            _ => Map::new(),
+        }
+    }
+}
+
 fn members(object: Value) -> Map<String, Value> {
     match object {
         Value::Object(members) => members,
@@ -236,6 +264,12 @@ fn hint(code: Code) -> Option<&'static str> {
         Code::RETRACT_UNKNOWN => "see `mk fold`",
         Code::RESERVED_TYPE => "use the command that writes them, see `mk help`",
         Code::SECRET_REFUSED => "take it out; see `mk config core.secrets`",
+        Code::PREFIX_REQUIRED => "name one with --prefix: branch b becomes PREFIX/b",
+        Code::PLAN_BLOCKED => {
+            "see all of it with --dry-run, or import what is sound with --allow-corrupt"
+        }
+        Code::IMPORT_DIVERGED => "import the whole source again, under another --prefix",
+        Code::SOURCE_CHANGED => "try again when nobody writes to it",
         Code::OP_CONFLICT => "use another op id for another request",
         _ => return None,
     })

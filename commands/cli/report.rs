@@ -64,7 +64,9 @@ fn resolved(txn: &dyn ReadTxn, event: &Event) -> Result<Option<Object>, StoreErr
     else {
         return Ok(None);
     };
-    let added = shown.iter().filter(|(name, _)| !stored.contains_key(name));
+    // An imported payload names events as another program numbered them.
+    let is_local = |name: &str| name.contains("event_id");
+    let added = shown.iter().filter(|(name, _)| is_local(name) || !stored.contains_key(name));
     Ok(Some(added.map(|(name, value)| (name.to_owned(), value.clone())).collect()))
 }
 
@@ -143,7 +145,9 @@ pub fn subject(event: &Event, payload: Option<&Object>) -> String {
             with_reason(format!("to sequence {target_sequence}"), &reason)
         }
         Payload::Retracted { what, key } => format!("{} {key}", what.as_str()),
-        Payload::Merged | Payload::Erased => members.canonical(),
+        Payload::Merged | Payload::Erased | Payload::Imported | Payload::ImportFinished => {
+            members.canonical()
+        }
     };
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("");
     let cut: String = first.trim().chars().take(120).collect();

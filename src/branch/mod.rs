@@ -422,17 +422,18 @@ pub fn reported_payload(txn: &dyn ReadTxn, event: &Event) -> Result<Option<Objec
         EventType::RolledBack => txn.link(event.id)?.live_parent,
         _ => None,
     };
-    reported(txn, event, payload, target).map(Some)
+    reported(txn, (event.kind, event.parent), payload, target).map(Some)
 }
 
-/// The same, of an event whose payload has been read; `target` is that of a rollback.
+/// The same, of an event of this type after this parent, whose payload has been read; `target` is
+/// that of a rollback.
 pub(crate) fn reported(
     txn: &dyn ReadTxn,
-    event: &Event,
+    (kind, parent): (EventType, Option<EventId>),
     payload: Object,
     target: Option<EventId>,
 ) -> Result<Object, StoreError> {
-    Ok(match (event.kind, event.parent, target) {
+    Ok(match (kind, parent, target) {
         (EventType::Forked, parent, _) => fork_members(&payload, parent),
         (EventType::RolledBack, Some(before), Some(target)) => {
             let (before, target) = (txn.linked(before)?, txn.linked(target)?);
@@ -454,6 +455,8 @@ fn rollback_members(payload: &Object, target: EventId, count: u64, reverted: &Re
     let mut shown = payload.clone();
     shown.remove("target_hash");
     shown.remove("reverted_count");
+    // A rollback that was imported lists them as another program numbered them.
+    shown.remove("reverted_event_ids");
     shown.insert("target_event_id", target.0);
     match reverted {
         Reverted::All { reverted_event_ids } => {

@@ -17,6 +17,7 @@ use crate::store::{Branch, ReadTxn, StoreError, WriteTxn};
 use crate::time::Timestamp;
 use crate::workspace::{self, render, snapshot};
 
+pub(crate) use prepared::Copied;
 pub use prepared::{Prepared, Rules, SecretPolicy, refuse_in_name};
 
 /// What comes from outside and cannot be replayed: the time, and randomness.
@@ -94,6 +95,7 @@ fn writer(kind: EventType) -> &'static str {
         EventType::Merged => "a merge",
         EventType::Retracted => "a retraction",
         EventType::Erased => "an erasure",
+        EventType::Imported | EventType::ImportFinished => "an import",
         EventType::Task
         | EventType::Decision
         | EventType::ToolLog
@@ -145,6 +147,15 @@ pub struct Growth {
     pub after: u64,
     /// The snapshot that the text begins with now.
     pub snapshot: Option<EventId>,
+}
+
+/// The time of an event.
+#[derive(Debug, Clone, Copy)]
+enum Time {
+    /// By the clock.
+    Now(Timestamp),
+    /// As another program noted it.
+    Kept(Timestamp),
 }
 
 /// The head of a branch.
@@ -274,7 +285,7 @@ impl<'t> Log<'t> {
                 .map_err(|why| LogError::InvalidSnapshot { why: why.to_string() })?;
             prepared.cover = Some(cover);
         }
-        self.put(&branch, prepared, None, now)
+        self.put(&branch, prepared, None, Time::Now(now))
     }
 
     /// Appends a snapshot that was made of the timeline that ends at `head`, without looking at it
@@ -290,7 +301,7 @@ impl<'t> Log<'t> {
         if branch.head != Some(head) {
             return Ok(None);
         }
-        self.put(&branch, &mut prepared, None, now).map(Some)
+        self.put(&branch, &mut prepared, None, Time::Now(now)).map(Some)
     }
 
     /// How much longer the context texts of the branches became that were appended to.
@@ -310,7 +321,42 @@ impl<'t> Log<'t> {
         outside: &mut Outside<'_>,
     ) -> Result<Appended, LogError> {
         let mut prepared = Prepared::shown_as(draft, reported, self.rules, (outside.salt)())?;
-        self.put(branch, &mut prepared, live_parent, (outside.now)())
+        self.put(branch, &mut prepared, live_parent, Time::Now((outside.now)()))
+    }
+
+    /// Appends an event of another program as it was: its content is stored exactly, whatever its size
+    /// and whatever looks like a secret in it, and its time is kept, even one before its parent's.
+    /// `live_parent` is as in [`Log::write`].
+    pub(crate) fn copy(
+        &mut self,
+        branch: &Branch,
+        copied: Copied,
+        live_parent: Option<EventId>,
+    ) -> Result<Appended, LogError> {
+        let parent = self.tip(branch)?.map(|tip| tip.id);
+        let kind = copied.kind;
+        let target = live_parent.filter(|_| kind == EventType::RolledBack);
+        let reported = match kind {
+            EventType::Forked | EventType::RolledBack => {
+                let payload = copied.members.clone();
+                Some(branch::reported(self.txn, (kind, parent), payload, target)?)
+            }
+            _ => None,
+        };
+        let cover = match kind {
+            EventType::Snapshot => Some(
+                snapshot::covered(self.txn, parent, &copied.members)
+                    .and_then(|covers| {
+                        let tokenizer = self.rules.tokenizer;
+                        Ok(snapshot::Cover::of(self.txn, covers, &copied.members, tokenizer)?)
+                    })
+                    .map_err(|why| LogError::InvalidSnapshot { why: why.to_string() })?,
+            ),
+            _ => None,
+        };
+        let timestamp = copied.timestamp;
+        let mut prepared = Prepared::copied(copied, reported.as_ref(), cover, self.rules);
+        self.put(branch, &mut prepared, live_parent, Time::Kept(timestamp))
     }
 
     /// The branch of that name with the head it has now.
@@ -337,7 +383,7 @@ impl<'t> Log<'t> {
         branch: &Branch,
         prepared: &mut Prepared,
         live_parent: Option<EventId>,
-        now: Timestamp,
+        time: Time,
     ) -> Result<Appended, LogError> {
         let bytes = prepared.content.payload.len();
         let tip = self.tip(branch)?;
@@ -346,8 +392,11 @@ impl<'t> Log<'t> {
             lineage: branch.id,
             branch: branch.born.clone(),
             sequence: next_sequence(tip.as_ref())?,
-            // A clock that was set back must not make time run backwards along a lineage.
-            timestamp: tip.as_ref().map_or(now, |tip| now.max(tip.timestamp)),
+            timestamp: match (time, &tip) {
+                // A clock that was set back must not make time run backwards along a lineage.
+                (Time::Now(now), Some(tip)) => now.max(tip.timestamp),
+                (Time::Now(time), None) | (Time::Kept(time), _) => time,
+            },
             agent: prepared.agent.clone(),
             parent: tip.as_ref().map(|tip| tip.id),
             kind: prepared.kind,

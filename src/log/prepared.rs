@@ -7,6 +7,7 @@ use crate::event::{self, CONTENT_MAX, Content, EventType, Payload, SNAPSHOT_MAX,
 use crate::id::{AgentId, Hash, shown};
 use crate::secret;
 use crate::store::{ReadTxn, StoreError};
+use crate::time::Timestamp;
 use crate::tokens::Tokenizer;
 use crate::workspace::render;
 use crate::workspace::snapshot::Cover;
@@ -108,6 +109,36 @@ impl Prepared {
             redacted,
         })
     }
+
+    /// What is copied, as it is. Its block shows `reported` instead of its payload; a snapshot
+    /// covers `cover`.
+    pub(super) fn copied(
+        copied: Copied,
+        reported: Option<&Object>,
+        cover: Option<Cover>,
+        rules: Rules,
+    ) -> Self {
+        let Copied { kind, agent, content, members, .. } = copied;
+        let tokens = match kind {
+            EventType::Snapshot => 0,
+            kind => rules.tokenizer.count(&render::body(kind, reported.unwrap_or(&members))),
+        };
+        let payload = Payload::read(kind, &members);
+        let body = content.digest();
+        Self { kind, agent, body, content, payload, tokens, cover, redacted: Vec::new() }
+    }
+}
+
+/// An event of another program, ready but for its place in the log.
+#[derive(Debug)]
+pub(crate) struct Copied {
+    pub kind: EventType,
+    pub agent: AgentId,
+    pub timestamp: Timestamp,
+    /// Its texts are canonical.
+    pub content: Content,
+    /// Those of the payload.
+    pub members: Object,
 }
 
 /// Takes secrets out of `draft`, or refuses it, as the policy says; answers by which rules.

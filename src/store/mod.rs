@@ -6,6 +6,7 @@
 pub(crate) mod audit;
 mod lease;
 pub mod location;
+pub mod memkernel;
 pub mod memory;
 mod schema;
 pub mod sqlite;

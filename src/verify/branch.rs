@@ -14,18 +14,24 @@ pub(super) struct Tally {
     count: u64,
     last: EventId,
     last_sequence: u64,
+    /// Whether some of them were written by another program.
+    was_imported: bool,
 }
 
 pub(super) type Tallies = FxHashMap<LineageId, Tally>;
 
 impl Tally {
-    pub(super) fn of(event: &Event) -> Self {
-        Self { count: 1, last: event.id, last_sequence: event.sequence }
+    pub(super) fn of(event: &Event, was_imported: bool) -> Self {
+        Self { count: 1, last: event.id, last_sequence: event.sequence, was_imported }
     }
 
     pub(super) fn join(&mut self, other: Self) {
         let newest = if self.last > other.last { *self } else { other };
-        *self = Self { count: self.count + other.count, ..newest };
+        *self = Self {
+            count: self.count + other.count,
+            was_imported: self.was_imported || other.was_imported,
+            ..newest
+        };
     }
 }
 
@@ -34,7 +40,7 @@ pub(super) fn check(
     tallies: &Tallies,
     findings: &mut Findings,
 ) {
-    let mut names: HashMap<String, &BranchName> = HashMap::new();
+    let mut names: HashMap<String, (&BranchName, bool)> = HashMap::new();
     for branch in branches.values() {
         let mut add = |kind, why: String| findings.add(kind, About::branch(&branch.name), why);
         for name in [&branch.name, &branch.born] {
@@ -45,11 +51,20 @@ pub(super) fn check(
         if let Err(error) = branch.created_by.as_str().parse::<AgentId>() {
             add(Kind::BranchShape, error.to_string());
         }
-        // No command renames a branch.
-        if branch.name != branch.born {
+        // No command renames a branch; an import may put a prefix before its name.
+        let is_prefixed = |name: &str| {
+            name.strip_suffix(branch.born.as_str()).is_some_and(|prefix| prefix.ends_with('/'))
+        };
+        if branch.name != branch.born && !is_prefixed(branch.name.as_str()) {
             add(Kind::BranchName, format!("was born as '{}'", branch.born));
         }
-        if let Some(like) = names.insert(branch.name.as_str().to_ascii_lowercase(), &branch.name) {
+        // Names that came with an import may differ in letter case only.
+        let was_imported = tallies.get(&branch.id).is_some_and(|tally| tally.was_imported);
+        let folded = branch.name.as_str().to_ascii_lowercase();
+        if let Some((like, like_was_imported)) = names.insert(folded, (&branch.name, was_imported))
+            && !was_imported
+            && !like_was_imported
+        {
             add(Kind::BranchName, format!("there is also '{like}'"));
         }
         if let Err(why) = check_fork(branch, branches) {

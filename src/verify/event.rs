@@ -5,8 +5,13 @@ use crate::canon::{Object, Value};
 use crate::event::{CONTENT_MAX, Content, Event, EventType, SNAPSHOT_MAX};
 use crate::id::{AgentId, EventId, Hash, LineageId};
 use crate::lineage::Link;
+use crate::memkernel::MEMBER;
 use crate::store::{Branch, ForkPoint};
 use crate::time::Timestamp;
+
+/// Most bytes of an event that keeps content of another program as a text: in a string, `"` and `\\`
+/// take two bytes.
+const TEXT_MAX: usize = 3 * CONTENT_MAX;
 
 /// What the checks of an event need of one before it.
 #[derive(Debug, Clone)]
@@ -21,21 +26,32 @@ pub(super) struct Before {
     pub author: Option<(EventId, AgentId)>,
 }
 
-/// Checks what `event` says against its digest; answers with the payload if it can be read.
+/// What an event says, as far as it can be read.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    pub payload: Option<Object>,
+    /// Whether its time may be before its parent's: another program noted it, or it is not known any
+    /// more whether one did.
+    ///
+    /// Rule: docs/design.md, section 6.
+    pub keeps_time: bool,
+}
+
+/// Checks what `event` says against its digest.
 pub(super) fn content(
     event: &Event,
     remains: Option<&str>,
     scratch: &mut String,
     about: &dyn Fn() -> About,
     findings: &mut Findings,
-) -> Option<Object> {
+) -> Said {
     let name = event.agent.as_str();
     if let Err(error) = name.parse::<AgentId>() {
         findings.add(Kind::EventShape, about(), error.to_string());
     }
     let Some(content) = &event.content else {
         let is_structural = matches!(event.kind, EventType::Forked | EventType::RolledBack);
-        return match remains {
+        let payload = match remains {
             Some(_) if !is_structural => {
                 findings.add(Kind::EventShape, about(), "payload is there without its salt");
                 None
@@ -43,6 +59,8 @@ pub(super) fn content(
             Some(text) => canonical("payload", text, scratch, about, findings),
             None => None,
         };
+        // Where it came from, if from anywhere, went with its metadata.
+        return Said { payload, keeps_time: true };
     };
     if content.digest() != event.body {
         findings.add(Kind::Body, about(), "payload, metadata or salt is not what was hashed");
@@ -52,8 +70,9 @@ pub(super) fn content(
         "{}" => None,
         text => canonical("metadata", text, scratch, about, findings),
     };
+    let keeps_time = metadata.as_ref().is_some_and(|metadata| metadata.contains_key(MEMBER));
     sizes(event, content, metadata, about, findings);
-    payload
+    Said { payload, keeps_time }
 }
 
 fn canonical(
@@ -92,7 +111,11 @@ fn sizes(
     about: &dyn Fn() -> About,
     findings: &mut Findings,
 ) {
-    let most = if event.kind == EventType::Snapshot { SNAPSHOT_MAX } else { CONTENT_MAX };
+    let most = match event.kind {
+        EventType::Snapshot => SNAPSHOT_MAX,
+        EventType::Imported => TEXT_MAX,
+        _ => CONTENT_MAX,
+    };
     let bytes = content.payload.len();
     if bytes > most {
         findings.add(Kind::Content, about(), format!("payload has {bytes} bytes of {most}"));
@@ -101,7 +124,7 @@ fn sizes(
     if bytes > CONTENT_MAX {
         // What an import notes there does not count.
         bytes = metadata.map_or(bytes, |mut metadata| {
-            metadata.remove("import");
+            metadata.remove(MEMBER);
             metadata.canonical().len()
         });
     }
@@ -114,6 +137,7 @@ fn sizes(
 /// Checks that `event` follows `parent`, the event it names as its parent, on `branch`.
 pub(super) fn chained(
     event: &Event,
+    keeps_time: bool,
     branch: &Branch,
     parent: Option<&Before>,
     about: &dyn Fn() -> About,
@@ -145,7 +169,7 @@ pub(super) fn chained(
                 let why = format!("is {}, after {}", event.sequence, parent.sequence);
                 findings.add(Kind::Sequence, about(), why);
             }
-            if event.timestamp < parent.timestamp {
+            if event.timestamp < parent.timestamp && !keeps_time {
                 let why = format!("is {}, after {}", event.timestamp, parent.timestamp);
                 findings.add(Kind::Timestamp, about(), why);
             }
@@ -209,6 +233,10 @@ pub(super) fn fork(
     }
     if payload.get("fork_point_sequence") != Some(&branch.fork_sequence().into()) {
         differs("fork_point_sequence");
+    }
+    // The peer names the fork point by its own number, which is no concern of this log.
+    if payload.contains_key("fork_point_event_id") {
+        return;
     }
     let hash = parent.map(|parent| parent.hash.to_string());
     if payload.get("fork_point_hash") != Some(&hash.into()) {

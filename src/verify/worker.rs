@@ -14,7 +14,7 @@ use super::rows::Plan;
 use crate::branch;
 use crate::canon::{Object, Value};
 use crate::event::{Event, EventType, chain_log};
-use crate::id::{EventId, Hash};
+use crate::id::{EventId, Hash, LineageId};
 use crate::lineage::{self, Adds, Link};
 use crate::store::StoreError;
 use crate::store::audit::{Audit, EventRow, Fault, Index, Misfit, Sum};
@@ -200,21 +200,21 @@ impl<'p> Worker<'p> {
         event.branch = branch.born.clone();
         let event = &event;
         let about = || About::event(event, Some(&branch.name));
-        let tally = Tally::of(event);
-        let own = self.seen.tallies.entry(branch.id);
-        own.and_modify(|own| own.join(tally)).or_insert(tally);
         let parent = match event.parent {
             Some(id) => self.memory.before(audit, event.lineage, id)?,
             None => None,
         };
         let findings = &mut self.seen.findings;
         let text = &mut self.text;
-        let payload = event::content(event, remains.as_deref(), text, &about, findings);
-        let payload = payload.as_ref();
+        let said = event::content(event, remains.as_deref(), text, &about, findings);
+        let payload = said.payload.as_ref();
+        let tally = Tally::of(event, said.keeps_time && event.content.is_some());
+        let own = self.seen.tallies.entry(branch.id);
+        own.and_modify(|own| own.join(tally)).or_insert(tally);
         if log.is_some_and(|log| chain_log(&log, &event.hash) != event.log) {
             findings.add(Kind::Log, about(), "it does not follow the event before it in the log");
         }
-        event::chained(event, branch, parent.as_ref(), &about, findings);
+        event::chained(event, said.keeps_time, branch, parent.as_ref(), &about, findings);
         let source = branch.parent.and_then(|parent| plan.branches.get(&parent));
         event::fork(event, payload, branch, source, parent.as_ref(), &about, findings);
         self.erasure(event, payload, &about);
@@ -287,11 +287,14 @@ impl<'p> Worker<'p> {
         payload: &Object,
         parent: Option<&Before>,
     ) -> Result<(Option<EventId>, Vec<&'static str>), StoreError> {
-        let Some(hash) = hash_in(payload, "target_hash") else {
-            return Ok((None, vec!["target_hash is no hash"]));
+        // The peer names the target by its own number, and by its sequence.
+        let is_peers = payload.contains_key("target_event_id");
+        let found = match (is_peers, hash_in(payload, "target_hash")) {
+            (true, _) => self.at_sequence(audit, event.lineage, payload)?,
+            (false, Some(hash)) => audit.txn().with_prefix(&hash.to_string(), 1)?.first().copied(),
+            (false, None) => return Ok((None, vec!["target_hash is no hash"])),
         };
-        let found = audit.txn().with_prefix(&hash.to_string(), 1)?;
-        let Some(target) = found.first().copied().filter(|id| *id < event.id) else {
+        let Some(target) = found.filter(|id| *id < event.id) else {
             return Ok((None, vec!["its target is not in the log before it"]));
         };
         let mut wrong = Vec::new();
@@ -308,10 +311,33 @@ impl<'p> Worker<'p> {
             return Ok((Some(target), wrong));
         }
         let count = link.depth.saturating_sub(memory.link(audit, target)?.depth);
-        if payload.get("reverted_count") != Some(&count.into()) {
+        if !is_peers && payload.get("reverted_count") != Some(&count.into()) {
             wrong.push("reverted_count is not the number of events it reverted");
         }
         Ok((Some(target), wrong))
+    }
+
+    /// The event of the lineage of branch `id` that `target_sequence` names.
+    fn at_sequence(
+        &self,
+        audit: &Audit<'_>,
+        id: LineageId,
+        payload: &Object,
+    ) -> Result<Option<EventId>, StoreError> {
+        let sequence = payload.get("target_sequence").and_then(Value::as_i64);
+        let sequence = sequence.and_then(|sequence| u64::try_from(sequence).ok());
+        let (Some(sequence), Some(mut at)) = (sequence, self.plan.branches.get(&id)) else {
+            return Ok(None);
+        };
+        while sequence <= at.fork_sequence() {
+            // Branches are written after those they were forked from.
+            let next = at.fork_point.filter(|point| point.lineage < at.id);
+            match next.and_then(|point| self.plan.branches.get(&point.lineage)) {
+                Some(next) => at = next,
+                None => return Ok(None),
+            }
+        }
+        audit.txn().own_event(at.id, sequence)
     }
 
     /// Compares `found`, the entry of `event` in the lineage index, with what follows from the entry
@@ -417,7 +443,10 @@ impl<'p> Worker<'p> {
         let tokenizer = self.plan.tokenizer;
         Ok(match event.kind {
             EventType::Forked | EventType::RolledBack => {
-                let shown = branch::reported(audit.txn(), event, payload.clone(), target)?;
+                let shown = {
+                    let place = (event.kind, event.parent);
+                    branch::reported(audit.txn(), place, payload.clone(), target)?
+                };
                 render::block_tokens(tokenizer, event, &shown)
             }
             _ => render::block_tokens(tokenizer, event, payload),

@@ -201,7 +201,9 @@ impl State {
             | Payload::Forked { .. }
             | Payload::RolledBack { .. }
             | Payload::Merged
-            | Payload::Erased => {}
+            | Payload::Erased
+            | Payload::Imported
+            | Payload::ImportFinished => {}
         }
     }
 

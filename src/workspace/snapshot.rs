@@ -19,6 +19,12 @@ use crate::tokens::Tokenizer;
 /// `schema` of a snapshot.
 pub const SCHEMA: &str = "mk.snapshot/v1";
 
+/// `schema` of the snapshots of MemKernel, which an import keeps. They are not read through: the events
+/// tell, and of the snapshot its insights.
+///
+/// Rule: docs/design.md, section 10, "MemKernel import".
+pub const PEER_SCHEMA: &str = "memkernel.snapshot/v1";
+
 /// Most insights of a snapshot, and most characters of one.
 pub const INSIGHTS_MAX: usize = 12;
 pub const INSIGHT_LENGTH_MAX: usize = 300;
@@ -60,10 +66,19 @@ pub fn check(
     payload: &Object,
     tokenizer: Tokenizer,
 ) -> Result<Cover, SnapshotError> {
+    if is_peers(payload) {
+        return Err(SnapshotError::Schema);
+    }
     let covers = covered(txn, branch.head, payload)?;
     let state = state(txn, Some(covers))?;
     compare(payload, &state)?;
     Ok(Cover::new(txn.linked(covers)?, &with_insights(state, payload), tokenizer))
+}
+
+/// Whether `payload` is that of a snapshot of MemKernel.
+#[must_use]
+pub fn is_peers(payload: &Object) -> bool {
+    payload.get("schema").and_then(Value::as_str) == Some(PEER_SCHEMA)
 }
 
 /// What a snapshot stands for in the context text, and how long it is there.
@@ -135,11 +150,15 @@ pub(crate) fn covered(
     head: Option<EventId>,
     payload: &Object,
 ) -> Result<EventId, SnapshotError> {
-    if payload.get("schema").and_then(Value::as_str) != Some(SCHEMA) {
+    let is_peers = is_peers(payload);
+    if !is_peers && payload.get("schema").and_then(Value::as_str) != Some(SCHEMA) {
         return Err(SnapshotError::Schema);
     }
     let sequence = payload.get("covers_through_sequence").and_then(Value::as_i64);
     let sequence = sequence.ok_or(SnapshotError::Member("covers_through_sequence"))?;
+    if is_peers {
+        return live_at_sequence(txn, head, sequence)?.ok_or(SnapshotError::Covers);
+    }
     let hash = payload.get("covers_through_hash").and_then(Value::as_str);
     let hash: Hash = hash
         .and_then(|hash| hash.parse().ok())
@@ -153,6 +172,23 @@ pub(crate) fn covered(
         true => Ok(event.id),
         false => Err(SnapshotError::Covers),
     }
+}
+
+/// The event with this sequence on the live timeline that ends at `head`.
+fn live_at_sequence(
+    txn: &dyn ReadTxn,
+    head: Option<EventId>,
+    sequence: i64,
+) -> Result<Option<EventId>, StoreError> {
+    let (Some(head), Ok(sequence)) = (head, u64::try_from(sequence)) else { return Ok(None) };
+    let at = |id: EventId| txn.known_event(id).map(|event| event.sequence);
+    let reached = lineage::first_reached(
+        txn.linked(head)?,
+        |id| txn.link(id),
+        |(id, _)| Ok::<_, StoreError>(at(*id)? <= sequence),
+    )?;
+    let Some((found, _)) = reached else { return Ok(None) };
+    Ok((at(found)? == sequence).then_some(found))
 }
 
 fn check_insights(insights: Option<&Value>) -> Result<(), SnapshotError> {

@@ -110,7 +110,9 @@ fn documented() -> BTreeMap<String, bool> {
     let design = fs::read_to_string(root().join("docs/design.md")).unwrap();
     let more = design.split("\n\n").find(|text| text.starts_with("**Codes** of refusals")).unwrap();
     let more = more.split_once("does not list:").unwrap().1;
+    let (more, retryable) = more.split_once("and, retryable,").unwrap();
     codes.extend(names(more).into_iter().map(|code| (code, false)));
+    codes.extend(names(retryable).into_iter().map(|code| (code, true)));
     codes
 }
 
@@ -154,6 +156,13 @@ fn help_explains_a_command_or_the_codes() {
         others-reverted           1 no        a rollback would revert events of other agents
         invalid-snapshot          1 no        a snapshot is not the fold of what it covers
         retract-unknown           1 no        there is nothing of that name to retract
+        prefix-required           1 no        the project has events of its own, so an import needs a prefix
+        plan-blocked              1 no        the source is not sound
+        import-diverged           1 no        an imported branch has events of its own since
+        source-version            1 no        the source has a format that is not known
+        source-changed            1 yes       the source was written to while it was read
+        source-damaged          128 no        the file of the source cannot be read through
+        not-memkernel             1 no        the file is no MemKernel database
         secret-refused            1 no        the input holds what looks like a secret
         busy                     75 yes       another process held the write lock for the whole wait
         read-only               128 no        the store cannot be written by this user

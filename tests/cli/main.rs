@@ -18,6 +18,7 @@ mod input;
 mod interrupted;
 mod locks;
 mod log;
+mod memkernel;
 mod names;
 mod operations;
 mod plumbing;

@@ -1,0 +1,184 @@
+//! The files of a foreign database, read without a trace: nothing is created, locked or dated beside
+//! them. What is opened is a copy in a private directory, which has no name any more once it is open.
+//!
+//! Rule: docs/spec/migrations.md, section 1, item 2, and section 6, "Quiet source".
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use sha2::{Digest, Sha256};
+
+use super::SourceError;
+use crate::id::{Hash, hex};
+
+/// The main file, and those beside it that belong to it: transactions not yet in it, or half in it.
+const SUFFIXES: [&str; 3] = ["", "-wal", "-journal"];
+
+/// The files as they were when they were copied.
+#[derive(Debug)]
+pub(super) struct Files {
+    path: PathBuf,
+    found: Vec<Print>,
+}
+
+/// What a file held.
+#[derive(Debug, PartialEq, Eq)]
+struct Print {
+    suffix: &'static str,
+    bytes: u64,
+    digest: Hash,
+}
+
+impl Files {
+    /// Copies the database at `path` and what belongs to it to a directory that only this user may
+    /// enter.
+    pub(super) fn copy(path: &Path) -> Result<(Self, Copy), SourceError> {
+        let failed = |source| SourceError::Io { action: "read", path: shown(path), source };
+        // SQLite looks for the other files beside the file that a link leads to.
+        let path = fs::canonicalize(path).map_err(failed)?;
+        let copy = Copy::new()?;
+        let found = read_all(&path, |suffix| {
+            let mut file = OpenOptions::new();
+            let file = file.write(true).create_new(true).mode(0o600).open(copy.file(suffix));
+            Ok(Some(file.map_err(|source| cannot_copy(&copy.0, source))?))
+        })?;
+        Ok((Self { path, found }, copy))
+    }
+
+    /// SHA-256 over a line `NAME SIZE DIGEST` for each file.
+    pub(super) fn fingerprint(&self) -> Hash {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        let mut digest = Sha256::new();
+        for Print { suffix, bytes, digest: of_file } in &self.found {
+            digest.update(format!("{name}{suffix} {bytes} {of_file}\n"));
+        }
+        Hash(digest.finalize().into())
+    }
+
+    pub(super) fn shown(&self) -> String {
+        shown(&self.path)
+    }
+
+    /// # Errors
+    /// [`SourceError::Changed`] if the files are no longer those that were copied.
+    pub(super) fn check(&self) -> Result<(), SourceError> {
+        match read_all(&self.path, |_| Ok(None))? == self.found {
+            true => Ok(()),
+            false => Err(SourceError::Changed { path: self.shown() }),
+        }
+    }
+}
+
+/// Reads the files that are there and not empty, and writes each to what `to` answers.
+fn read_all(
+    path: &Path,
+    mut to: impl FnMut(&str) -> Result<Option<File>, SourceError>,
+) -> Result<Vec<Print>, SourceError> {
+    let mut found = Vec::new();
+    for suffix in SUFFIXES {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        let name = PathBuf::from(name);
+        let failed = |source| SourceError::Io { action: "read", path: shown(&name), source };
+        let mut file = match open(&name) {
+            Err(error) if error.kind() == ErrorKind::NotFound && !suffix.is_empty() => continue,
+            other => other.map_err(failed)?,
+        };
+        let kind = file.metadata().map_err(failed)?;
+        if !kind.is_file() {
+            return Err(failed(io::Error::other("it is no regular file")));
+        }
+        if kind.len() == 0 && !suffix.is_empty() {
+            continue;
+        }
+        let mut out = to(suffix)?;
+        let mut digest = Sha256::new();
+        let mut bytes = 0;
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            let read = file.read(&mut buffer).map_err(failed)?;
+            if read == 0 {
+                break;
+            }
+            digest.update(&buffer[..read]);
+            bytes += read as u64;
+            if let Some(out) = &mut out {
+                out.write_all(&buffer[..read]).map_err(|source| SourceError::Io {
+                    action: "copy",
+                    path: shown(&name),
+                    source,
+                })?;
+            }
+        }
+        found.push(Print { suffix, bytes, digest: Hash(digest.finalize().into()) });
+    }
+    Ok(found)
+}
+
+/// Opens a file to read it, without setting its access time where the system lets us, and without
+/// waiting for the other end of a pipe.
+fn open(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let open = |flags| rustix::fs::open(path, flags, Mode::empty());
+    let quiet = if cfg!(target_os = "linux") { noatime() } else { OFlags::empty() };
+    let opened = match open(flags | quiet) {
+        // Only the owner of a file may leave its access time alone.
+        Err(Errno::PERM) => open(flags),
+        other => other,
+    };
+    Ok(opened.map(File::from)?)
+}
+
+#[cfg(target_os = "linux")]
+fn noatime() -> OFlags {
+    OFlags::NOATIME
+}
+
+#[cfg(not(target_os = "linux"))]
+fn noatime() -> OFlags {
+    OFlags::empty()
+}
+
+/// A directory of copies; it goes when this is dropped.
+#[derive(Debug)]
+pub(super) struct Copy(PathBuf);
+
+impl Copy {
+    fn new() -> Result<Self, SourceError> {
+        let place = std::env::temp_dir();
+        let mut bytes = [0; 8];
+        getrandom::fill(&mut bytes).map_err(|error| SourceError::Io {
+            action: "name a copy in",
+            path: shown(&place),
+            source: io::Error::other(error.to_string()),
+        })?;
+        let directory = place.join(format!("mk-import-{}", hex(&bytes)));
+        match DirBuilder::new().mode(0o700).create(&directory) {
+            Ok(()) => Ok(Self(directory)),
+            Err(source) => Err(cannot_copy(&directory, source)),
+        }
+    }
+
+    pub(super) fn file(&self, suffix: &str) -> PathBuf {
+        self.0.join(format!("copy.db{suffix}"))
+    }
+}
+
+impl Drop for Copy {
+    fn drop(&mut self) {
+        // What stays behind lies in the directory for temporary files, closed to others.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn cannot_copy(to: &Path, source: io::Error) -> SourceError {
+    SourceError::Io { action: "copy to", path: shown(to), source }
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
