@@ -123,7 +123,12 @@ impl Sqlite {
         )
         .map_err(failed)?;
         txn.commit().map_err(failed)?;
+        // To close would copy the WAL too, but not say if that failed, and the file would be left empty.
+        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(())).map_err(failed)?;
         connection.close().map_err(|(_, error)| failed(error))?;
+        for suffix in ["-wal", "-shm"] {
+            let _ = fs::remove_file(with_suffix(draft, suffix));
+        }
         let io = |source| StoreError::Io { action: "create", path: shown.clone(), source };
         fs::File::open(draft).and_then(|file| file.sync_all()).map_err(io)?;
         fs::rename(draft, path).map_err(io)?;
