@@ -21,7 +21,7 @@ pub struct Init {
     /// Where to make it
     dir: Option<PathBuf>,
     /// How tokens are counted, for good
-    #[arg(long, value_name = "NAME", default_value_t = Tokenizer::Heuristic)]
+    #[arg(long, value_name = "NAME", default_value_t)]
     tokenizer: Tokenizer,
 }
 

@@ -15,11 +15,11 @@ pub enum Tokenizer {
     /// The count of MemKernel: 1.3 to 1.9 times what `cl100k_base` gives on tool output.
     ///
     /// Rule: docs/spec/kernel.md, section 1, "Token estimate".
-    #[default]
     Heuristic,
-    /// Close to `o200k_base`: on texts of 2 kB and more 6 to 8 % above it in the median
-    /// and nearly always 0 to 15 %. Lists of rare names or constants may come out 3 %
-    /// below, Chinese, Japanese, Korean and Russian up to 25 % above.
+    /// Close to `o200k_base`: on texts of 2 kB and more 7 to 9 % above it in the mean and
+    /// nearly always 0 to 15 %. Very repetitive texts, and Russian, may come out up to 25 %
+    /// above and more.
+    #[default]
     Estimate,
 }
 

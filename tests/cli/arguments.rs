@@ -9,7 +9,7 @@ use crate::sandbox::Sandbox;
 fn an_unknown_command_or_option_gets_the_nearest_names() {
     let repo = Sandbox::new();
     let refused = |line: &str, stderr: &str| repo.refuses(line, 129, "invalid-argument", stderr);
-    refused("lgo", "fatal: 'lgo' is no mk command\nhint: did you mean log?\n");
+    refused("lgo", "fatal: 'lgo' is no mk command\nhint: did you mean log or gc?\n");
     refused("fol", "fatal: 'fol' is no mk command\nhint: did you mean fold?\n");
     refused("for", "fatal: 'for' is no mk command\nhint: did you mean fork?\n");
     refused("frobnicate", "fatal: 'frobnicate' is no mk command\nhint: see `mk help`\n");

@@ -143,6 +143,7 @@ fn a_project_cannot_be_made_where_nothing_can() {
 /// On a file system of 1 MiB: events until it is full, then what is left of them.
 const FILL: &str = "
     mount -t tmpfs -o size=1m none disk && cd disk && mk init > /dev/null || exit 9
+    mk config gc.auto off
     while mk append --payload @../payload > ../last 2> ../stderr; do kept=$((${kept:-0} + 1)); done
     mk --json append --payload @../payload > ../json 2> /dev/null
     echo status $?

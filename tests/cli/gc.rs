@@ -34,11 +34,11 @@ fn a_branch_is_compacted_and_its_state_stays() {
     noted().session(
         r#"
         $ mk gc -n
-        main: 470 -> 121 tokens (heuristic), 13 events would be compacted, 0 events kept
+        main: 419 -> 107 tokens (estimate), 13 events would be compacted, 0 events kept
         $ mk gc --json
-        {"branch_id":"main","triggered":true,"reason":"compacted","tokens_before":470,"tokens_after":121,"reduction_ratio":0.7426,"compacted_event_count":13,"retained_event_count":0,"snapshot_event_id":14,"covers_through_event_id":13,"covers_through_sequence":13,"base_snapshot_event_id":null,"compacted_first_event_id":1,"summarizer":"built-in","tokenizer":"heuristic"}
+        {"branch_id":"main","triggered":true,"reason":"compacted","tokens_before":419,"tokens_after":108,"reduction_ratio":0.7422,"compacted_event_count":13,"retained_event_count":0,"snapshot_event_id":14,"covers_through_event_id":13,"covers_through_sequence":13,"base_snapshot_event_id":null,"compacted_first_event_id":1,"summarizer":"built-in","tokenizer":"estimate"}
         $ mk gc
-        main: 121 tokens (heuristic), below the threshold
+        main: 108 tokens (estimate), below the threshold
         $ mk context --full
         [#14 seq=14 mk-gc SEMANTIC_SNAPSHOT] covers events through #13
         DECISION db = sqlite | one file (me #13)
@@ -46,7 +46,7 @@ fn a_branch_is_compacted_and_its_state_stays() {
         INSIGHT [me] 11 of twelve thoughts, each with some words more than needed, so that it has weight
         INSIGHT [me] 12 of twelve thoughts, each with some words more than needed, so that it has weight
         $ mk log --oneline -n 1
-        7581ef7b 14 mk-gc SEMANTIC_SNAPSHOT covers up to sequence 13
+        b1f02fb8 14 mk-gc SEMANTIC_SNAPSHOT covers up to sequence 13
         $ mk rev-list --count
         14
         $ mk verify
@@ -62,13 +62,13 @@ fn all_branches_are_compacted_one_by_one() {
     repo.session(
         r#"
         $ mk gc --all --dry-run
-        main: 470 -> 121 tokens (heuristic), 13 events would be compacted, 0 events kept
-        side: 171 tokens (heuristic), below the threshold
+        main: 419 -> 107 tokens (estimate), 13 events would be compacted, 0 events kept
+        side: 137 tokens (estimate), below the threshold
         $ mk gc --all --json | tr '{' '\n' | grep -o '"branch_id":"[a-z]*","triggered":[a-z]*'
         "branch_id":"main","triggered":true
         "branch_id":"side","triggered":false
         $ mk gc side --force
-        side: 171 -> 107 tokens (heuristic), 4 events compacted, 0 events kept
+        side: 137 -> 95 tokens (estimate), 4 events compacted, 0 events kept
         "#,
     );
 }
@@ -79,12 +79,12 @@ fn where_there_is_nothing_to_compact_it_says_why() {
     repo.session(
         "
         $ mk gc
-        main: 0 tokens (heuristic), below the threshold
+        main: 0 tokens (estimate), below the threshold
         $ mk gc --force
-        main: 0 tokens (heuristic), nothing to compact
+        main: 0 tokens (estimate), nothing to compact
         $ mk decide a b > /dev/null
         $ mk gc --force
-        main: 23 tokens (heuristic), nothing to compact
+        main: 21 tokens (estimate), nothing to compact
         ",
     );
     let fatal = "fatal: no branch 'ghost'\nhint: see `mk for-each-branch`\n";

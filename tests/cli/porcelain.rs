@@ -165,14 +165,15 @@ fn context_is_what_holds_then_what_happened() {
         [#5 seq=5 ann AGENT_SCRATCHPAD] the cache	is \u{1b}[31mred
         [#6 seq=6 ann ARCHITECTURAL_DECISION] db.engine = postgres | rationale: 
         $ mk context main --budget 150
-        TASK ann: make  […39 characters…] ; keep the API
+        TASK ann: mak […43 characters…] keep the API
         DECISION db.engine = postgres |  (ann #6)
         FACT ready = true (bob #3)
         FACT tests = 12 (bob #3)
-        DEPRECATED […35 characters…] gres (#6)
+        DEPRECATED decision db.engine: sqlite -> postgres (#6)
         BLOCKER ca […27 characters…] , bob #4)
-        [#6 seq= […56 characters…] ionale: 
-        [left out: 1 records of the state (mk fold main), 5 events (mk log main); 4 shown in part (mk show ID)]
+        RAN cargo test last exit 101 (1 runs, 1 failed)
+        [#6 seq=6 an […49 characters…] rationale: 
+        [left out: 0 records of the state (mk fold main), 5 events (mk log main); 3 shown in part (mk show ID)]
         $ mk context --full
         [#1 seq=1 ann AGENT_TASK_INIT] {"constraints":["no new crates","keep the API"],"directive":"make login work"}
         [#2 seq=2 ann ARCHITECTURAL_DECISION] db.engine = sqlite | rationale: one file
@@ -187,7 +188,7 @@ fn context_is_what_holds_then_what_happened() {
         [#5 seq=5 ann AGENT_SCRATCHPAD] the cache	is [31mred
         [#6 seq=6 ann ARCHITECTURAL_DECISION] db.engine = postgres | rationale: 
         $ mk context --budget 100 --json
-        {"branch_id":"main","head_event_id":6,"tokens":94,"budget":100,"tokenizer":"heuristic","left_out":{"records":3,"events":6,"cut":2},"text":"TASK ann: make  […39 characters…] ; keep the API\nDECISION db.engine = postgres |  (ann #6)\nFACT tests = 12 (bob #3)\nBLOCKER ca […27 characters…] , bob #4)\n[left out: 3 records of the state (mk fold main), 6 events (mk log main); 2 shown in part (mk show ID)]"}
+        {"branch_id":"main","head_event_id":6,"tokens":91,"budget":100,"tokenizer":"estimate","left_out":{"records":3,"events":6,"cut":2},"text":"TASK ann: mak […43 characters…] keep the API\nDECISION db.engine = postgres |  (ann #6)\nFACT tests = 12 (bob #3)\nBLOCKER ca […27 characters…] , bob #4)\n[left out: 3 records of the state (mk fold main), 6 events (mk log main); 2 shown in part (mk show ID)]"}
         $ mk context --budget 99
         ! fatal: a budget of 99 tokens is below the least, 100
         [129]
@@ -201,7 +202,7 @@ fn context_is_what_holds_then_what_happened() {
         r#"
         $ mk context
         $ mk context --json
-        {"branch_id":"main","head_event_id":null,"tokens":0,"budget":4000,"tokenizer":"heuristic","left_out":{"records":0,"events":0,"cut":0},"text":""}
+        {"branch_id":"main","head_event_id":null,"tokens":0,"budget":4000,"tokenizer":"estimate","left_out":{"records":0,"events":0,"cut":0},"text":""}
         "#,
     );
 }
