@@ -107,9 +107,10 @@ fn main() {
         "{:<22} {:>9} {:>13} {:>13} {:>7}  {:<18} compared with",
         "path", "events", "mk", "other", "ratio", "bar"
     );
-    let parts: [(&str, fn()); 5] = [
+    let parts: [(&str, fn()); 6] = [
         ("version", version),
         ("append", || SIZES.into_iter().for_each(append)),
+        ("lease", || SIZES.into_iter().for_each(lease)),
         ("reads", reads),
         ("batch", batch),
         ("verify", verify),
@@ -174,6 +175,30 @@ fn append(size: u64) {
         size,
         other: "git commit --allow-empty",
         bar: "< 1".to_owned(),
+        mk: mk_time,
+        limit,
+        note: String::new(),
+    }
+    .print();
+}
+
+/// Each round leases another file, as an agent does that goes through a project.
+fn lease(size: u64) {
+    let store = copy(size, "lease.db");
+    let (mut leased, note) = (0, "n".repeat(300));
+    let (mk_time, limit) = compare(
+        60,
+        || {
+            leased += 1;
+            mk(&store, &["lease", "acquire", &format!("src/file-{leased}.rs")])
+        },
+        || mk(&store, &["note", &note]),
+    );
+    Row {
+        path: "lease acquire",
+        size,
+        other: "mk note",
+        bar: "<= 1.2".to_owned(),
         mk: mk_time,
         limit,
         note: String::new(),

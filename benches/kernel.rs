@@ -9,12 +9,18 @@ use std::hint::black_box;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use mk::branch::{self, Act, BranchError};
 use mk::canon::Object;
-use mk::id::BranchName;
-use mk::log::Log;
+use mk::id::{AgentId, BranchName};
+use mk::lease::{self, Again, Claimant, LeaseError, Resource};
+use mk::log::{Log, Outside};
 use mk::revision::Revision;
-use mk::store::{Engine, Sqlite, StoreError};
+use mk::store::{Engine, Origin, Sqlite, StoreError};
+use mk::time::Timestamp;
 use mk::workspace::{self, context, diff};
-use support::{SIZES, name, open, outside, store};
+use rusqlite::Connection;
+use support::{SIZES, create, directory, name, open, outside, store};
+
+/// The time of leases.
+const NOW: i64 = 1_796_040_000_000_000;
 
 fn reads(criterion: &mut Criterion) {
     type Read = fn(&mut Sqlite) -> Result<(), StoreError>;
@@ -29,7 +35,12 @@ fn reads(criterion: &mut Criterion) {
         ("context", |store| {
             store.read(|txn| {
                 let branch = txn.branch("main")?.expect("every store has main");
-                black_box(context::compose(txn, &branch, context::DEFAULT_BUDGET)?);
+                black_box(context::compose(
+                    txn,
+                    &branch,
+                    context::DEFAULT_BUDGET,
+                    Timestamp::from_micros(NOW),
+                )?);
                 Ok(())
             })
         }),
@@ -108,5 +119,58 @@ fn writes(criterion: &mut Criterion) {
     }
 }
 
-criterion_group!(kernel, reads, writes);
+/// A grant and its giving back, two transactions, beside two of one row each in a database made alike.
+fn leases(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("lease");
+    let (ours, floor) = (directory().join("lease.db"), directory().join("lease-floor.db"));
+    let mut store = create(&ours);
+    let agent = "agent-0".parse().expect("a name");
+    let resource = Resource::of_key("src/lib.rs").expect("a key");
+    group.bench_function("acquire + release", |bencher| {
+        bencher.iter(|| {
+            outside(|outside| acquire_and_release(&mut store, &resource, &agent, outside))
+        });
+    });
+    drop(create(&floor));
+    let floor = Connection::open(&floor).expect("a database");
+    floor
+        .execute_batch(
+            "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;
+             CREATE TABLE bare(id INTEGER PRIMARY KEY, payload TEXT NOT NULL);",
+        )
+        .expect("room for a table");
+    let payload = "x".repeat(300);
+    group.bench_function("two bare transactions", |bencher| {
+        bencher.iter(|| {
+            for _ in 0..2 {
+                floor.execute("INSERT INTO bare(payload) VALUES (?1)", [&payload]).expect("a row");
+            }
+        });
+    });
+}
+
+fn acquire_and_release(
+    store: &mut Sqlite,
+    resource: &Resource,
+    agent: &AgentId,
+    outside: &mut Outside<'_>,
+) {
+    let (main, none) = (BranchName::main(), Object::new());
+    let now = Timestamp::from_micros(NOW);
+    let who = Claimant { agent, session: "", origin: Origin::Tool };
+    let wanted = std::slice::from_ref(resource);
+    let terms = (lease::DEFAULT_TTL, Again::Renew);
+    let granted: Result<_, LeaseError> = store.write(|txn| {
+        let mut log = Log::open(txn)?;
+        lease::acquire(&mut log, &main, wanted, who, terms, &none, (now, &mut *outside))
+    });
+    let token = granted.expect("it is free").leases[0].fencing_token;
+    let released: Result<_, LeaseError> = store.write(|txn| {
+        let which = (resource, token);
+        lease::release(&mut Log::open(txn)?, None, which, agent, &none, (now, outside))
+    });
+    released.expect("it is held");
+}
+
+criterion_group!(kernel, reads, writes, leases);
 criterion_main!(kernel);

@@ -45,7 +45,10 @@ pub fn run(args: &Context, ctx: &mut cli::Context) -> Result<Answer, Failure> {
         let branch = revision::branch(txn, name.as_str())?;
         Ok(match args.full {
             true => context::full(txn, &branch)?,
-            false => context::compose(txn, &branch, args.budget.unwrap_or(DEFAULT_BUDGET))?,
+            false => {
+                let budget = args.budget.unwrap_or(DEFAULT_BUDGET);
+                context::compose(txn, &branch, budget, ctx.lease_now())?
+            }
         })
     })?;
     ctx.print(&context)?;

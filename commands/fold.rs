@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use mk::id::{BranchName, EventId, Hash};
+use mk::lease::{self, Claims};
 use mk::revision::Revision;
 use mk::workspace;
 use serde::Serialize;
@@ -13,7 +14,8 @@ use crate::cli::{Context, Failure, Text, head_of, raw};
 
 /// Print what a branch adds up to: tasks, decisions, facts, blockers, claims
 ///
-/// JSON either way: indented for people, or under --json on one line, with where it was read.
+/// JSON either way: indented for people, or under --json on one line, with where it was read, and
+/// what became of the leases behind the claims.
 #[derive(Debug, clap::Args)]
 pub struct Fold {
     /// A branch, or an event to stop at [default: the current branch]
@@ -31,6 +33,9 @@ struct Report {
     digest: Option<Hash>,
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<Box<RawValue>>,
+    /// What the leases say of the claims of the state; no part of it, nor of its digest.
+    #[serde(flatten)]
+    claims: Option<Claims>,
     #[serde(skip)]
     text: String,
 }
@@ -53,9 +58,19 @@ pub fn run(args: &Fold, ctx: &mut Context) -> Result<Answer, Failure> {
             Some(digest) => digest.to_string(),
             None => state.report().to_pretty(),
         };
+        let claims = (json && !args.digest).then(|| lease::claims(txn, &state, ctx.lease_now()));
+        let claims = claims.transpose()?;
         let state = (json && !args.digest).then(|| raw(state.report().canonical()));
         let head_hash = head.map(|id| txn.known_event(id).map(|event| event.hash)).transpose()?;
-        Ok(Report { branch_id: branch, head_event_id: head, head_hash, digest, state, text })
+        Ok(Report {
+            branch_id: branch,
+            head_event_id: head,
+            head_hash,
+            digest,
+            state,
+            claims,
+            text,
+        })
     })?;
     ctx.print(&report)?;
     Ok(Answer::Yes)

@@ -20,6 +20,7 @@ mod generate;
 mod help;
 mod import;
 mod init;
+mod lease;
 mod log;
 mod merge_base;
 mod note;
@@ -90,6 +91,7 @@ const COMMANDS: &[Entry] = &[
     entry!("rollback", rollback::Rollback),
     entry!("undo", undo::Undo),
     entry!("retract", retract::Retract),
+    entry!("lease", lease::Lease),
     entry!("log", log::Log),
     entry!("show", show::Show),
     entry!("diff", diff::DiffArgs),

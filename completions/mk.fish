@@ -46,6 +46,7 @@ complete -c mk -n "__fish_mk_needs_command" -f -a "switch" -d 'Change the branch
 complete -c mk -n "__fish_mk_needs_command" -f -a "rollback" -d 'Take everything after an event off the live timeline'
 complete -c mk -n "__fish_mk_needs_command" -f -a "undo" -d 'Roll back your own last events'
 complete -c mk -n "__fish_mk_needs_command" -f -a "retract" -d 'Take back a decision, a fact or a task, whoever recorded it'
+complete -c mk -n "__fish_mk_needs_command" -f -a "lease" -d 'Claim files for yourself for a while, or see who did'
 complete -c mk -n "__fish_mk_needs_command" -f -a "log" -d 'Show what happened on a branch, newest first'
 complete -c mk -n "__fish_mk_needs_command" -f -a "show" -d 'Show events with all that they say'
 complete -c mk -n "__fish_mk_needs_command" -f -a "diff" -d 'Show how two branches differ: events of each side, decisions and facts'
@@ -80,6 +81,7 @@ complete -c mk -n "__fish_mk_using_subcommand append" -l type -d 'What happened 
 complete -c mk -n "__fish_mk_using_subcommand append" -l payload -d 'The payload, a JSON object: the text, `-` for stdin, or @FILE' -r
 complete -c mk -n "__fish_mk_using_subcommand append" -l meta -d 'Metadata, a JSON object: the text, `-` for stdin, or @FILE' -r
 complete -c mk -n "__fish_mk_using_subcommand append" -l expect -d 'Append only if this is the head of the branch; `none` for an empty branch' -r
+complete -c mk -n "__fish_mk_using_subcommand append" -l fence -d 'Append only while this lease is held with this token, and renew it; any number of times' -r
 complete -c mk -n "__fish_mk_using_subcommand append" -l op-id -d 'Do this once, however often it is asked for under ID' -r
 complete -c mk -n "__fish_mk_using_subcommand append" -s C -d 'Run as if started in DIR' -r -F
 complete -c mk -n "__fish_mk_using_subcommand append" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
@@ -97,6 +99,7 @@ complete -c mk -n "__fish_mk_using_subcommand append" -s h -l help -d 'Print hel
 complete -c mk -n "__fish_mk_using_subcommand task" -s c -l constraint -d 'A condition to keep, any number of times' -r
 complete -c mk -n "__fish_mk_using_subcommand task" -l meta -d 'Metadata, a JSON object: the text, `-` for stdin, or @FILE' -r
 complete -c mk -n "__fish_mk_using_subcommand task" -l expect -d 'Append only if this is the head of the branch; `none` for an empty branch' -r
+complete -c mk -n "__fish_mk_using_subcommand task" -l fence -d 'Append only while this lease is held with this token, and renew it; any number of times' -r
 complete -c mk -n "__fish_mk_using_subcommand task" -l op-id -d 'Do this once, however often it is asked for under ID' -r
 complete -c mk -n "__fish_mk_using_subcommand task" -s C -d 'Run as if started in DIR' -r -F
 complete -c mk -n "__fish_mk_using_subcommand task" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
@@ -111,6 +114,7 @@ complete -c mk -n "__fish_mk_using_subcommand task" -s h -l help -d 'Print help 
 complete -c mk -n "__fish_mk_using_subcommand decide" -s m -l message -d 'Why' -r
 complete -c mk -n "__fish_mk_using_subcommand decide" -l meta -d 'Metadata, a JSON object: the text, `-` for stdin, or @FILE' -r
 complete -c mk -n "__fish_mk_using_subcommand decide" -l expect -d 'Append only if this is the head of the branch; `none` for an empty branch' -r
+complete -c mk -n "__fish_mk_using_subcommand decide" -l fence -d 'Append only while this lease is held with this token, and renew it; any number of times' -r
 complete -c mk -n "__fish_mk_using_subcommand decide" -l op-id -d 'Do this once, however often it is asked for under ID' -r
 complete -c mk -n "__fish_mk_using_subcommand decide" -s C -d 'Run as if started in DIR' -r -F
 complete -c mk -n "__fish_mk_using_subcommand decide" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
@@ -124,6 +128,7 @@ complete -c mk -n "__fish_mk_using_subcommand decide" -l json -d 'Answer in JSON
 complete -c mk -n "__fish_mk_using_subcommand decide" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mk -n "__fish_mk_using_subcommand fact" -l meta -d 'Metadata, a JSON object: the text, `-` for stdin, or @FILE' -r
 complete -c mk -n "__fish_mk_using_subcommand fact" -l expect -d 'Append only if this is the head of the branch; `none` for an empty branch' -r
+complete -c mk -n "__fish_mk_using_subcommand fact" -l fence -d 'Append only while this lease is held with this token, and renew it; any number of times' -r
 complete -c mk -n "__fish_mk_using_subcommand fact" -l op-id -d 'Do this once, however often it is asked for under ID' -r
 complete -c mk -n "__fish_mk_using_subcommand fact" -s C -d 'Run as if started in DIR' -r -F
 complete -c mk -n "__fish_mk_using_subcommand fact" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
@@ -138,6 +143,7 @@ complete -c mk -n "__fish_mk_using_subcommand fact" -l json -d 'Answer in JSON'
 complete -c mk -n "__fish_mk_using_subcommand fact" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mk -n "__fish_mk_using_subcommand note" -l meta -d 'Metadata, a JSON object: the text, `-` for stdin, or @FILE' -r
 complete -c mk -n "__fish_mk_using_subcommand note" -l expect -d 'Append only if this is the head of the branch; `none` for an empty branch' -r
+complete -c mk -n "__fish_mk_using_subcommand note" -l fence -d 'Append only while this lease is held with this token, and renew it; any number of times' -r
 complete -c mk -n "__fish_mk_using_subcommand note" -l op-id -d 'Do this once, however often it is asked for under ID' -r
 complete -c mk -n "__fish_mk_using_subcommand note" -s C -d 'Run as if started in DIR' -r -F
 complete -c mk -n "__fish_mk_using_subcommand note" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
@@ -213,6 +219,95 @@ always\t''
 never\t''"
 complete -c mk -n "__fish_mk_using_subcommand retract" -l json -d 'Answer in JSON'
 complete -c mk -n "__fish_mk_using_subcommand retract" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand lease; and not __fish_seen_subcommand_from acquire renew release check list sweep" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand lease; and not __fish_seen_subcommand_from acquire renew release check list sweep" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand lease; and not __fish_seen_subcommand_from acquire renew release check list sweep" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand lease; and not __fish_seen_subcommand_from acquire renew release check list sweep" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand lease; and not __fish_seen_subcommand_from acquire renew release check list sweep" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand lease; and not __fish_seen_subcommand_from acquire renew release check list sweep" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand lease; and not __fish_seen_subcommand_from acquire renew release check list sweep" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand lease; and not __fish_seen_subcommand_from acquire renew release check list sweep" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand lease; and not __fish_seen_subcommand_from acquire renew release check list sweep" -f -a "acquire" -d 'Get leases on all of the paths, or on none, and print the token of each'
+complete -c mk -n "__fish_mk_using_subcommand lease; and not __fish_seen_subcommand_from acquire renew release check list sweep" -f -a "renew" -d 'Let a lease hold for its whole time again, from now on'
+complete -c mk -n "__fish_mk_using_subcommand lease; and not __fish_seen_subcommand_from acquire renew release check list sweep" -f -a "release" -d 'Give a lease back'
+complete -c mk -n "__fish_mk_using_subcommand lease; and not __fish_seen_subcommand_from acquire renew release check list sweep" -f -a "check" -d 'Tell whether paths are leased to others: exit 0 if none is, 1 if one is'
+complete -c mk -n "__fish_mk_using_subcommand lease; and not __fish_seen_subcommand_from acquire renew release check list sweep" -f -a "list" -d 'List the leases in force, by resource: resource, holder, token, time left'
+complete -c mk -n "__fish_mk_using_subcommand lease; and not __fish_seen_subcommand_from acquire renew release check list sweep" -f -a "sweep" -d 'Give back the leases whose time ran out'
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from acquire" -l ttl -d 'How long they hold, above 0, at most 86400 [default: 30]' -r
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from acquire" -l wait -d 'How long to wait for them if others hold them, first come first served, at most 86400' -r
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from acquire" -l op-id -d 'Do this once, however often it is asked for under ID' -r
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from acquire" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from acquire" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from acquire" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from acquire" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from acquire" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from acquire" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from acquire" -l takeover -d 'Take over what another session of the same agent holds: it gets a new token'
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from acquire" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from acquire" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from renew" -l token -d 'The token that `mk lease acquire` printed' -r
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from renew" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from renew" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from renew" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from renew" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from renew" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from renew" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from renew" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from renew" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from release" -l token -d 'The token that `mk lease acquire` printed' -r
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from release" -l op-id -d 'Do this once, however often it is asked for under ID' -r
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from release" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from release" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from release" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from release" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from release" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from release" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from release" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from release" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from check" -l token -d 'Whether this is the current token of your lease on exactly the one PATH' -r
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from check" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from check" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from check" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from check" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from check" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from check" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from check" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from list" -l after -d 'Start after this resource' -r
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from list" -s n -l limit -d 'Most that are listed, 1 to 1000' -r
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from list" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from list" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from list" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from list" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from list" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from list" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from list" -l all -d 'Also those that are over: what was ever leased, with its last token'
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from list" -s z -d 'Print resources only, each with a NUL at its end'
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from list" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from sweep" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from sweep" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from sweep" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from sweep" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from sweep" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from sweep" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from sweep" -s n -l dry-run -d 'Only say which'
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from sweep" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from sweep" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mk -n "__fish_mk_using_subcommand log" -s n -l max-count -d 'At most N events' -r
 complete -c mk -n "__fish_mk_using_subcommand log" -l by -d 'Only events by this agent' -r
 complete -c mk -n "__fish_mk_using_subcommand log" -l type -d 'Only events of this type' -r

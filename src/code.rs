@@ -48,6 +48,8 @@ codes! {
     SOURCE_CHANGED = "source-changed", 1, true, "the source was written to while it was read";
     SOURCE_DAMAGED = "source-damaged", 128, false, "the file of the source cannot be read through";
     NOT_MEMKERNEL = "not-memkernel", 1, false, "the file is no MemKernel database";
+    LEASE_HELD = "lease-held", 1, true, "another holds a lease on it, or was first to wait for one";
+    LEASE_LOST = "lease-lost", 1, false, "the token is not the current one of a lease that you hold";
     SECRET_REFUSED = "secret-refused", 1, false, "the input holds what looks like a secret";
     BUSY = "busy", 75, true, "another process held the write lock for the whole wait";
     READ_ONLY = "read-only", 128, false, "the store cannot be written by this user";

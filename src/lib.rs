@@ -1,7 +1,7 @@
 //! The kernel of `mk`: a library that never prints, reads arguments, or ends the process.
 //!
 //! Values ([`canon`], [`id`], [`time`], [`event`], [`lineage`]) stand at the bottom; [`store`] keeps
-//! them; verbs ([`log`], [`branch`], [`operation`]) append events in one transaction; systems
+//! them; verbs ([`log`], [`branch`], [`lease`], [`operation`]) append events in one transaction; systems
 //! ([`workspace`]) fold events to state. docs/design.md has the decisions, docs/format.md the bytes.
 
 #![deny(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
@@ -12,6 +12,7 @@ pub mod code;
 pub mod compaction;
 pub mod event;
 pub mod id;
+pub mod lease;
 pub mod lineage;
 pub mod log;
 pub mod memkernel;

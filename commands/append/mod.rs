@@ -26,10 +26,10 @@ pub struct Append {
     #[arg(long, value_name = "JSON", default_value = "{}")]
     payload: String,
     /// Read events from stdin and append all or none
-    #[arg(long, conflicts_with_all = ["payload", "meta", "expect", "each"])]
+    #[arg(long, conflicts_with_all = ["payload", "meta", "expect", "fence", "each"])]
     batch: bool,
     /// Read events from stdin and append each on its own
-    #[arg(long, conflicts_with_all = ["payload", "meta", "expect", "op_id"])]
+    #[arg(long, conflicts_with_all = ["payload", "meta", "expect", "fence", "op_id"])]
     each: bool,
     /// Print nothing
     #[arg(short, long)]

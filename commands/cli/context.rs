@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use mk::canon::{Object, Value};
 use mk::id::{AgentId, BranchName};
+use mk::lease;
 use mk::log::Outside;
 use mk::store::location::{self, Git};
 use mk::store::sqlite::Durability;
@@ -17,6 +18,7 @@ use mk::time::Timestamp;
 use serde::Serialize;
 
 use super::output::{Colour, Output};
+use super::whereabouts::Whereabouts;
 use super::{Failure, Text};
 
 /// How long a write waits for others, in seconds.
@@ -68,6 +70,7 @@ pub struct Context {
     pub global: Global,
     pub out: Output,
     clock: Clock,
+    lease_clock: Clock,
     chance: Chance,
     written: Cell<bool>,
 }
@@ -81,14 +84,15 @@ impl Context {
                 Failure::usage(format!("cannot change to '{}': {error}", directory.display()))
             })?;
         }
-        let clock = match variable("MK_DATE")? {
-            Some(date) => Clock::Pinned(
-                date.parse().map_err(|error| Failure::usage(format!("MK_DATE: {error}")))?,
-            ),
-            None => Clock::Real,
+        let clock = Clock::new("MK_DATE")?;
+        // Who could set the time of leases could take any: only in tests.
+        let lease_clock = match cfg!(debug_assertions) {
+            true => Clock::new("MK_LEASE_DATE")?,
+            false => Clock::Real,
         };
         let out = Output::new(global.json);
-        Ok(Self { global, out, clock, chance: Chance::new(), written: Cell::new(false) })
+        let (chance, written) = (Chance::new(), Cell::new(false));
+        Ok(Self { global, out, clock, lease_clock, chance, written })
     }
 
     /// The time by the clock, or by `MK_DATE`.
@@ -182,18 +186,48 @@ impl Context {
     /// Who acts, and on which branch.
     pub fn actor(&self, txn: &dyn ReadTxn) -> Result<Actor, Failure> {
         let agent = self.agent(txn)?;
-        let branch = match (&self.global.branch, variable("MK_BRANCH")?) {
-            (Some(branch), _) => branch.clone(),
-            (None, Some(name)) => {
-                name.parse().map_err(|error| Failure::usage(format!("MK_BRANCH: {error}")))?
-            }
-            (None, None) => txn.current_branch(&agent)?.unwrap_or_else(BranchName::main),
+        let branch = match self.named_branch()? {
+            Some(branch) => branch,
+            None => txn.current_branch(&agent)?.unwrap_or_else(BranchName::main),
         };
         let metadata = match txn.setting("core.git")?.as_deref() {
             Some("off") => Object::new(),
             _ => git_metadata(&self.directory()?),
         };
-        Ok(Actor { agent, branch, metadata })
+        let named = self.named_store()?;
+        let whereabouts = Whereabouts { here: self.directory()?, named };
+        let session = self.session(txn)?;
+        let lease_clock = self.lease_clock;
+        Ok(Actor { agent, branch, session, metadata, whereabouts, lease_clock })
+    }
+
+    /// The branch that `--branch` or `MK_BRANCH` name.
+    pub fn named_branch(&self) -> Result<Option<BranchName>, Failure> {
+        match (&self.global.branch, variable("MK_BRANCH")?) {
+            (Some(branch), _) => Ok(Some(branch.clone())),
+            (None, Some(name)) => name
+                .parse()
+                .map(Some)
+                .map_err(|error| Failure::usage(format!("MK_BRANCH: {error}"))),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// The time that leases go by.
+    pub fn lease_now(&self) -> Timestamp {
+        self.lease_clock.now()
+    }
+
+    /// The key of the session; empty without one.
+    ///
+    /// Rule: docs/design.md, section 10, "Who is who".
+    fn session(&self, txn: &dyn ReadTxn) -> Result<String, Failure> {
+        for name in ["MK_SESSION", "CLAUDE_CODE_SESSION_ID"] {
+            if let Some(session) = variable(name)? {
+                return Ok(lease::session_key(&txn.identity()?.project_id, &session));
+            }
+        }
+        Ok(String::new())
     }
 
     fn agent(&self, txn: &dyn ReadTxn) -> Result<AgentId, Failure> {
@@ -238,11 +272,20 @@ impl Context {
 pub struct Actor {
     pub agent: AgentId,
     pub branch: BranchName,
+    /// The incarnation of the agent, of `mk::lease::session_key`.
+    pub session: String,
     /// What goes into the metadata of each event: `git`, with the commit and the worktree.
     pub metadata: Object,
+    pub whereabouts: Whereabouts,
+    lease_clock: Clock,
 }
 
 impl Actor {
+    /// The time that leases go by.
+    pub fn lease_now(&self) -> Timestamp {
+        self.lease_clock.now()
+    }
+
     /// `metadata` of the caller, and what is known of the checkout. The caller's word stands.
     pub fn stamped(&self, mut metadata: Object) -> Object {
         for (name, value) in self.metadata.clone() {
@@ -303,6 +346,16 @@ enum Clock {
 }
 
 impl Clock {
+    /// Pinned to the time in an environment variable, if that is set.
+    fn new(name: &str) -> Result<Self, Failure> {
+        Ok(match variable(name)? {
+            Some(date) => Self::Pinned(
+                date.parse().map_err(|error| Failure::usage(format!("{name}: {error}")))?,
+            ),
+            None => Self::Real,
+        })
+    }
+
     fn now(self) -> Timestamp {
         match self {
             Self::Pinned(time) => time,

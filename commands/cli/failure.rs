@@ -6,6 +6,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use mk::branch::BranchError;
 use mk::code::{Code, Coded};
 use mk::id::shown;
+use mk::lease::{LeaseError, ResourceError, TtlError};
 use mk::log::LogError;
 use mk::memkernel::ImportError;
 use mk::operation::OperationError;
@@ -21,9 +22,10 @@ use super::line;
 #[derive(Debug)]
 pub struct Failure {
     pub code: Code,
-    message: String,
+    message: Box<str>,
     hint: Option<String>,
     details: Map<String, Value>,
+    retry_after_ms: Option<u32>,
     closed_pipe: bool,
     /// Whether it is the answer that could not be written.
     unanswered: bool,
@@ -33,9 +35,10 @@ impl Failure {
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self {
             code,
-            message: message.into(),
+            message: message.into().into_boxed_str(),
             hint: None,
             details: Map::new(),
+            retry_after_ms: None,
             closed_pipe: false,
             unanswered: false,
         }
@@ -58,7 +61,7 @@ impl Failure {
 
     /// The same failure, with `place` before its message.
     pub fn at(mut self, place: &str) -> Self {
-        self.message = format!("{place}: {}", self.message);
+        self.message = format!("{place}: {}", self.message).into_boxed_str();
         self
     }
 
@@ -77,7 +80,7 @@ impl Failure {
         if !has_written || !self.unanswered {
             return self;
         }
-        let message = format!("it is done and stored, but {}", self.message);
+        let message = format!("it is done and stored, but {}", self.message).into_boxed_str();
         Self { message, ..self }.hint("do not repeat it; see `mk log`")
     }
 
@@ -99,6 +102,7 @@ impl Failure {
                 message: &message,
                 hint: hint.as_deref(),
                 retryable: self.code.retryable,
+                retry_after_ms: self.retry_after_ms,
                 details: &self.details,
             };
             let answer = Answer { error };
@@ -122,6 +126,8 @@ struct Report<'a> {
     message: &'a str,
     hint: Option<&'a str>,
     retryable: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry_after_ms: Option<u32>,
     #[serde(skip_serializing_if = "Map::is_empty")]
     details: &'a Map<String, Value>,
 }
@@ -158,8 +164,36 @@ failures!(
     RevisionError,
     OperationError,
     SourceError,
-    ImportError
+    ImportError,
+    ResourceError,
+    TtlError
 );
+
+impl From<LeaseError> for Failure {
+    fn from(error: LeaseError) -> Self {
+        let code = error.code();
+        let (hint, retry_after_ms) = match &error {
+            LeaseError::Held(held) => {
+                let hint = match held.is_own {
+                    true => "if that session has ended, take it over with --takeover",
+                    false => "take other work, or wait for it with `mk lease acquire --wait`",
+                };
+                (Some(hint), Some(u32::try_from(held.left.as_millis()).unwrap_or(u32::MAX)))
+            }
+            LeaseError::Queued { .. } => {
+                (Some("wait in turn with `mk lease acquire --wait`"), None)
+            }
+            _ => (hint(code), None),
+        };
+        let hint = hint.map(str::to_owned);
+        Self {
+            hint,
+            retry_after_ms,
+            details: error.details(),
+            ..Self::new(code, error.to_string())
+        }
+    }
+}
 
 /// What a program needs to know of a refusal beside its code.
 ///
@@ -234,6 +268,41 @@ impl Detailed for ImportError {
     }
 }
 
+impl Detailed for ResourceError {
+    fn details(&self) -> Map<String, Value> {
+        Map::new()
+    }
+}
+
+impl Detailed for TtlError {
+    fn details(&self) -> Map<String, Value> {
+        Map::new()
+    }
+}
+
+impl Detailed for LeaseError {
+    fn details(&self) -> Map<String, Value> {
+        match self {
+            Self::Held(held) => members(json!({
+                "resource": held.resource,
+                "holder": held.holder,
+                "expires_in_s": held.left.as_secs_f64(),
+                "token": held.token,
+            })),
+            Self::Queued { resource, waiting } => {
+                members(json!({ "resource": resource.as_str(), "waiting": waiting }))
+            }
+            Self::Lost { resource, token, lost } => members(json!({
+                "resource": resource.as_str(),
+                "token": token,
+                "reason": lost.as_str(),
+            })),
+            Self::Log(error) => error.details(),
+            Self::Resource(_) | Self::Operation(_) => Map::new(),
+        }
+    }
+}
+
 fn members(object: Value) -> Map<String, Value> {
     match object {
         Value::Object(members) => members,
@@ -263,6 +332,7 @@ fn hint(code: Code) -> Option<&'static str> {
         Code::BUSY => "try again, or wait longer with --lock-timeout",
         Code::RETRACT_UNKNOWN => "see `mk fold`",
         Code::RESERVED_TYPE => "use the command that writes them, see `mk help`",
+        Code::LEASE_LOST => "do not write what it was for; take it anew with `mk lease acquire`",
         Code::SECRET_REFUSED => "take it out; see `mk config core.secrets`",
         Code::PREFIX_REQUIRED => "name one with --prefix: branch b becomes PREFIX/b",
         Code::PLAN_BLOCKED => {

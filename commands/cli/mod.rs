@@ -9,6 +9,7 @@ mod output;
 mod report;
 mod summarizer;
 mod walk;
+mod whereabouts;
 mod write;
 
 pub use compaction::{Compaction, SUMMARIZER_SECONDS_MAX, compact, compact_due};
@@ -19,6 +20,7 @@ pub use failure::{Failure, usage_failure};
 pub use output::{Text, pager_colour};
 pub use report::{EventReport, head_of, line, lines, raw, subject};
 pub use walk::{WalkArgs, branch_name};
+pub use whereabouts::{FenceArg, parse_token};
 pub use write::{
     Write, WriteArgs, content_failure, read_object, read_stdin, request, warn_of_secrets,
 };

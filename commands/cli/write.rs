@@ -8,11 +8,12 @@ use mk::code::Code;
 use mk::compaction;
 use mk::event::{self, ContentError, EventType};
 use mk::id::EventId;
+use mk::lease::{self, Fence};
 use mk::log::{Appended, Draft, Expect, Log};
 use mk::operation::{Once, OpId, once};
 use mk::revision::Revision;
 
-use super::{Context, Failure, Text, compact_due};
+use super::{Context, Failure, FenceArg, Text, compact_due};
 use crate::Answer;
 
 /// Most bytes of a payload, metadata or text that are read from a file or from stdin: content of the
@@ -28,6 +29,9 @@ pub struct WriteArgs {
     /// Append only if this is the head of the branch; `none` for an empty branch
     #[arg(long, value_name = "HEAD", value_parser = expect)]
     pub expect: Option<Expect>,
+    /// Append only while this lease is held with this token, and renew it; any number of times
+    #[arg(long, value_name = "PATH:TOKEN")]
+    pub fence: Vec<FenceArg>,
     /// Do this once, however often it is asked for under ID
     #[arg(long, value_name = "ID")]
     pub op_id: Option<OpId>,
@@ -55,6 +59,8 @@ impl Write {
         };
         let mut due = Ok(Vec::new());
         let done = ctx.write(|txn, actor, outside| {
+            let fences = actor.whereabouts.fences(txn, &args.fence)?;
+            let metadata = Fence::stamped(&fences, metadata);
             let request = request([
                 ("verb", "append".into()),
                 ("branch", actor.branch.as_str().into()),
@@ -64,6 +70,7 @@ impl Write {
                 ("metadata", metadata.clone().into()),
             ]);
             once(txn, args.op_id.as_ref(), &request, |txn| {
+                lease::pass(txn, &fences, &actor.agent, actor.lease_now())?;
                 let draft = Draft {
                     kind: self.kind,
                     agent: actor.agent.clone(),

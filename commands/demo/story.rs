@@ -23,6 +23,7 @@ pub fn play(stage: &mut Stage) -> Result<(), Halt> {
     a_fact_is_disproved(stage)?;
     a_wrong_turn_is_rolled_back(stage)?;
     the_work_of_others_is_safe(stage)?;
+    one_at_a_time(stage)?;
     less_is_taken_back(stage)?;
     the_tests_pass(stage)?;
     each_agent_reads(stage)?;
@@ -109,6 +110,28 @@ fn the_work_of_others_is_safe(stage: &mut Stage) -> Result<(), Halt> {
     let after = stage.ask(&["anchor"])?;
     stage.claim("nothing was written", before == after);
     Ok(())
+}
+
+fn one_at_a_time(stage: &mut Stage) -> Result<(), Halt> {
+    stage.scene("One at a time: a lease, and a writer who was too slow");
+    let wanted = ["lease", "acquire", "src/session.py"];
+    let token = stage.by("ann", &[&wanted[..], &["--ttl", "2"]].concat())?;
+    stage.refused("bob", &wanted)?;
+    // Ann is busy elsewhere until her lease has run out; bob waits for that.
+    let next = stage.by("bob", &[&wanted[..], &["--wait", "30", "--ttl", "600"]].concat())?;
+    stage.claim("the next token is higher", number(&next) > number(&token));
+    let stale = format!("src/session.py:{}", token.trim());
+    stage.refused("ann", &["decide", "session", "keep the leeway", "--fence", &stale])?;
+    let current = format!("src/session.py:{}", next.trim());
+    stage.by("bob", &["decide", "session", "compare first", "--fence", &current])?;
+    let session = state(stage, "main")?["decisions"]["session"]["value"].clone();
+    stage.claim("the stale write left no trace", session == "compare first");
+    stage.by("bob", &["lease", "release", "src/session.py", "--token", next.trim()])?;
+    Ok(())
+}
+
+fn number(text: &str) -> Option<u64> {
+    text.trim().parse().ok()
 }
 
 fn less_is_taken_back(stage: &mut Stage) -> Result<(), Halt> {

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::ErrorKind;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use super::StoreError;
@@ -35,6 +35,36 @@ pub fn discover(start: &Path) -> Result<PathBuf, StoreError> {
 #[must_use]
 pub fn home(start: &Path) -> PathBuf {
     git_home(start).unwrap_or_else(|| start.to_owned())
+}
+
+/// The directory that paths of resources are relative to for somebody at `here` whose project has its
+/// store at `store`: the top of their own worktree if the project is that of their git repository,
+/// else the directory that holds the store's.
+///
+/// Rule: docs/design.md, section 10, "Roots".
+#[must_use]
+pub fn resource_root(store: &Path, here: &Path) -> PathBuf {
+    let home = store.parent().and_then(Path::parent).unwrap_or(here);
+    let own_top = || {
+        let git = Git::find(here)?;
+        let is_of_home = git_home(here).is_some_and(|of_git| of_git == home)
+            || Git::find(home).is_some_and(|of_home| of_home.common == git.common);
+        git.top.filter(|_| is_of_home)
+    };
+    own_top().unwrap_or_else(|| home.to_owned())
+}
+
+/// Whether the volume that holds the file `path` takes names that differ in letter case only for one.
+#[must_use]
+pub fn folds_case(path: &Path) -> bool {
+    let Some(name) = path.file_name().and_then(OsStr::to_str) else { return false };
+    let swap = |c: char| {
+        if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() }
+    };
+    let swapped: String = name.chars().map(swap).collect();
+    let (given, other) = (fs::metadata(path), fs::metadata(path.with_file_name(&swapped)));
+    let is_same = |a: fs::Metadata, b: fs::Metadata| (a.dev(), a.ino()) == (b.dev(), b.ino());
+    swapped != name && given.is_ok_and(|given| other.is_ok_and(|other| is_same(given, other)))
 }
 
 /// The git repository that `start` lies in.

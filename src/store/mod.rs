@@ -11,6 +11,7 @@ pub mod memory;
 mod schema;
 pub mod sqlite;
 mod turnstile;
+mod waiting;
 
 use crate::code::{Code, Coded};
 use crate::event::Event;
@@ -20,6 +21,7 @@ use crate::time::Timestamp;
 
 pub use lease::{Holder, Lease, Leases, Origin, RESOURCE_MAX, TOKEN_MAX, TTL_MAX};
 pub use sqlite::Sqlite;
+pub use waiting::{Patience, Ticket, Waiter, WaitingRoom};
 
 /// A branch: a name that points at the head of a lineage.
 #[derive(Debug, Clone, PartialEq, Eq)]

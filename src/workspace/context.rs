@@ -4,13 +4,15 @@
 //! [`compose`] keeps to a budget: what holds now comes first, then the newest events.
 
 use super::fold::State;
-use super::render::{self, Section};
+use super::render::{self, Line, Section};
 use super::{snapshot, state};
 use crate::branch;
 use crate::event::Event;
 use crate::id::{BranchName, EventId};
+use crate::lease::{self, Claims};
 use crate::store::{Branch, ReadTxn, StoreError};
 use crate::text;
+use crate::time::Timestamp;
 use crate::tokens::Tokenizer;
 
 /// Tokens of a context if nobody says otherwise.
@@ -91,13 +93,20 @@ pub fn block(txn: &dyn ReadTxn, event: &Event) -> Result<String, StoreError> {
 /// Left out first, until the rest fits: the oldest events; then records of the state, by section in
 /// the order insights, runs, deprecated assumptions, claims, facts, blockers, decisions, tasks, and
 /// within a section the oldest. Events get what the state leaves, but at least a quarter, as far as
-/// there are any. The last line says what was left out and where to find it.
+/// there are any. The last line says what was left out and where to find it. Of each claim it says what
+/// its lease is at `now`.
 ///
 /// # Errors
 /// Those of the store.
-pub fn compose(txn: &dyn ReadTxn, branch: &Branch, budget: u64) -> Result<Context, StoreError> {
+pub fn compose(
+    txn: &dyn ReadTxn,
+    branch: &Branch,
+    budget: u64,
+    now: Timestamp,
+) -> Result<Context, StoreError> {
     let tokenizer = txn.identity()?.tokenizer;
     let state = state(txn, branch.head)?;
+    let claims = lease::claims(txn, &state, now)?;
     let total = branch.head.map_or(Ok(0), |head| txn.link(head).map(|link| link.depth))?;
     let mut sheet = Sheet { tokenizer, left: budget, left_out: LeftOut::default() };
     // The longest the closing line can get is set aside before anything else.
@@ -106,7 +115,7 @@ pub fn compose(txn: &dyn ReadTxn, branch: &Branch, budget: u64) -> Result<Contex
     let for_events = sheet.left / 4;
     let events = newest_blocks(txn, branch, &mut Sheet { left: for_events, ..sheet.clone() })?;
     sheet.left -= for_events - events.left;
-    let records = choose_records(&state, &mut sheet);
+    let records = choose_records(lines(&state, &claims), &mut sheet);
     // What the state left over goes to older events.
     let mut rest = Sheet { left: sheet.left + (for_events - events.left), ..sheet.clone() };
     let events = newest_blocks(txn, branch, &mut rest)?;
@@ -151,9 +160,24 @@ impl Sheet {
     }
 }
 
-fn choose_records(state: &State, sheet: &mut Sheet) -> Vec<String> {
-    let share = (sheet.left / LINE_SHARE).max(16);
+/// The records of the state, and beside its claims what the leases say.
+fn lines(state: &State, claims: &Claims) -> Vec<Line> {
     let mut lines = render::sections(state);
+    let of_claims = lines.iter_mut().filter(|line| line.section == Section::Claim);
+    for (line, status) in of_claims.zip(claims.claim_status.values()) {
+        line.text.push_str(&format!(" ({})", status.as_str()));
+    }
+    for (place, lease) in (lines.len()..).zip(&claims.unclaimed_leases) {
+        let holder = lease.holder_agent_id.as_ref().map_or("", |holder| holder.as_str());
+        let (key, token) = (&lease.resource_key, lease.fencing_token);
+        let text = format!("LEASE {key} of {holder} token {token} (held, claimed elsewhere)");
+        lines.push(Line { section: Section::Claim, age: (u64::MAX, place), text });
+    }
+    lines
+}
+
+fn choose_records(mut lines: Vec<Line>, sheet: &mut Sheet) -> Vec<String> {
+    let share = (sheet.left / LINE_SHARE).max(16);
     let rank = |section| match section {
         Section::Task => 0,
         Section::Decision => 1,

@@ -163,6 +163,8 @@ fn help_explains_a_command_or_the_codes() {
         source-changed            1 yes       the source was written to while it was read
         source-damaged          128 no        the file of the source cannot be read through
         not-memkernel             1 no        the file is no MemKernel database
+        lease-held                1 yes       another holds a lease on it, or was first to wait for one
+        lease-lost                1 no        the token is not the current one of a lease that you hold
         secret-refused            1 no        the input holds what looks like a secret
         busy                     75 yes       another process held the write lock for the whole wait
         read-only               128 no        the store cannot be written by this user

@@ -16,6 +16,7 @@ mod identity;
 mod init;
 mod input;
 mod interrupted;
+mod lease;
 mod locks;
 mod log;
 mod memkernel;

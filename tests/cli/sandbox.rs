@@ -18,7 +18,7 @@ const START_MS: i64 = 1_796_032_800_000;
 /// A place to run `mk` in.
 pub struct Sandbox {
     home: TempDir,
-    /// What `MK_DATE` says.
+    /// What the time is, of events and of leases.
     pub now_ms: i64,
     /// What commands read from stdin.
     pub input: Vec<u8>,
@@ -66,6 +66,7 @@ impl Sandbox {
         let mut command = process::Command::new(program);
         let path = std::env::var("PATH").unwrap_or_default();
         let bin = Path::new(env!("CARGO_BIN_EXE_mk")).parent().unwrap();
+        let now = format!("@{}.{:03}", self.now_ms / 1000, self.now_ms % 1000);
         command
             .current_dir(self.home.path())
             .env_clear()
@@ -74,7 +75,8 @@ impl Sandbox {
             .env("USER", "me")
             .env("LC_ALL", "C")
             .env("GIT_CONFIG_NOSYSTEM", "1")
-            .env("MK_DATE", format!("@{}.{:03}", self.now_ms / 1000, self.now_ms % 1000))
+            .env("MK_DATE", &now)
+            .env("MK_LEASE_DATE", &now)
             .env("MK_SALT_SEED", "sandbox")
             .envs(&self.environment);
         command

@@ -117,7 +117,7 @@ fn fold_prints_the_state_and_its_digest() {
         $ mk fold --digest
         5da1768749e0198d41ab4bc43062f865320d5c529d930b18704c394007864bc7
         $ mk fold main~5 --json
-        {"branch_id":"main","head_event_id":1,"head_hash":"49893a889e16341be211f3f2cd2278c4e18e900f4cb4acf0d5097f5f33d05ea4","digest":"64e628d0e965441e41d54739925cb61eef66ea4e9a64bb72895a8656f7a935a6","state":{"active_claims":{},"active_workspace_facts":{},"decisions":{},"deprecated_assumptions":[],"execution_blockers":{},"execution_digest":{},"insights":[],"tasks":{"ann":{"agent_id":"ann","constraints":["no new crates","keep the API"],"directive":"make login work","event_hash":"49893a889e16341be211f3f2cd2278c4e18e900f4cb4acf0d5097f5f33d05ea4","event_id":1,"event_sequence":1}}}}
+        {"branch_id":"main","head_event_id":1,"head_hash":"49893a889e16341be211f3f2cd2278c4e18e900f4cb4acf0d5097f5f33d05ea4","digest":"64e628d0e965441e41d54739925cb61eef66ea4e9a64bb72895a8656f7a935a6","state":{"active_claims":{},"active_workspace_facts":{},"decisions":{},"deprecated_assumptions":[],"execution_blockers":{},"execution_digest":{},"insights":[],"tasks":{"ann":{"agent_id":"ann","constraints":["no new crates","keep the API"],"directive":"make login work","event_hash":"49893a889e16341be211f3f2cd2278c4e18e900f4cb4acf0d5097f5f33d05ea4","event_id":1,"event_sequence":1}}},"claim_status":{},"unclaimed_leases":[]}
         $ mk fold try --digest --json
         {"branch_id":"try","head_event_id":9,"head_hash":"97b9aa0732b3e41066d60c3b6dbfa319c7c74c7eae92388681a3c18dd8114f3a","digest":"4332a8f6473475f9bb79feab2b0a18fb08334adfce2478e0369cff038a2cf969"}
         "#,

@@ -2,6 +2,7 @@
 
 use mk::id::EventId;
 use mk::store::ReadTxn;
+use mk::time::Timestamp;
 use mk::tokens::Tokenizer;
 use mk::workspace::context::{self, BUDGET_MIN};
 use mk::workspace::{self, render};
@@ -29,7 +30,7 @@ fn reached(model: &Model, live: &[EventId], shown: usize) -> usize {
 fn keeps_to(history: &History, budget: u64) -> Result<(), TestCaseError> {
     let (store, model) = played(history);
     for branch in &model.branches {
-        let context = context::compose(&store, branch, budget).unwrap();
+        let context = context::compose(&store, branch, budget, Timestamp::from_micros(0)).unwrap();
         prop_assert!(context.tokens <= budget, "{} of {budget}", context.tokens);
         prop_assert_eq!(context.tokens, Tokenizer::Heuristic.count(&context.text));
 
@@ -60,7 +61,7 @@ fn a_branch_name_of_many_tokens_leaves_the_budget_as_it_is() {
     let name = ".x".repeat(63);
     take_notes(&mut store, &format!("b{name}"), 20).unwrap();
     let branch = store.branch(&format!("b{name}")).unwrap().unwrap();
-    let context = context::compose(&store, &branch, BUDGET_MIN).unwrap();
+    let context = context::compose(&store, &branch, BUDGET_MIN, Timestamp::from_micros(0)).unwrap();
     assert!(context.tokens <= BUDGET_MIN, "{}", context.text);
     assert!(context.text.ends_with("(mk log BRANCH); 0 shown in part (mk show ID)]"));
 }

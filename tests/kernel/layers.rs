@@ -10,6 +10,7 @@ const PURE: &[&str] = &[
     "code.rs",
     "event.rs",
     "id.rs",
+    "lease/resource.rs",
     "lineage.rs",
     "secret/",
     "text.rs",

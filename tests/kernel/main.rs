@@ -9,6 +9,7 @@ mod engines;
 mod format;
 mod history;
 mod layers;
+mod leases;
 mod memkernel;
 mod model;
 mod operations;

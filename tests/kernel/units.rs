@@ -8,6 +8,7 @@ use mk::canon::{Object, Value};
 use mk::compaction::insight;
 use mk::event::{Content, Event};
 use mk::id::{AgentId, BranchName, EventId, Hash, LineageId, hex};
+use mk::lease::Resource;
 use mk::store::location;
 use mk::workspace::render;
 use sha2::{Digest, Sha256};
@@ -18,11 +19,11 @@ use crate::cases::{directory, read_lines};
 const IN_THE_LIBRARY: &[&str] = &["blockers", "canonical", "coercion", "tokens"];
 
 /// Replayed below.
-const HERE: &[&str] = &["discovery", "hash", "ids", "insights", "render"];
+const HERE: &[&str] = &["discovery", "hash", "ids", "insights", "normalize", "render"];
 
 /// Waiting for the part of `mk` that has the function.
 const TO_COME: &[(&str, &str)] =
-    &[("attach", "mk attach"), ("normalize", "leases"), ("sync_config", "the exchange of notices")];
+    &[("attach", "mk attach"), ("sync_config", "the exchange of notices")];
 
 fn lines(name: &str) -> Vec<Object> {
     read_lines(&directory().join(format!("unit/{name}.jsonl")))
@@ -47,6 +48,20 @@ fn every_file_of_recorded_functions_is_replayed_or_waits_for_its_part() {
 fn insights_are_cleaned_as_recorded() {
     for line in lines("insights") {
         assert_eq!(insight::clean(text(&line, "in")), text(&line, "out"), "{line:?}");
+    }
+}
+
+#[test]
+fn resources_are_normalised_as_recorded_but_that_two_leading_slashes_are_one() {
+    for line in lines("normalize") {
+        let key = line.get("out").and_then(Value::as_str);
+        let key = key.map(|key| match key.strip_prefix("//") {
+            Some(rest) => format!("/{rest}"),
+            None => key.to_owned(),
+        });
+        let actual = Resource::of_peer(text(&line, "in"));
+        let actual = actual.ok().map(|resource| resource.as_str().to_owned());
+        assert_eq!(actual, key.filter(|key| key != "/"), "{line:?}");
     }
 }
 

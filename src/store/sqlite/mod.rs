@@ -16,7 +16,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior};
 use super::audit::Audit;
 use super::schema::{APPLICATION_ID, LINK_RULES, MIN_READER, MIN_WRITER, SCHEMA, VERSION};
 use super::turnstile::Turnstile;
-use super::{Engine, Identity, ReadTxn, StoreError, WriteTxn, location};
+use super::{Engine, Identity, ReadTxn, StoreError, WaitingRoom, WriteTxn, location};
 use crate::id::{AgentId, BranchName, hex};
 use crate::time::Timestamp;
 
@@ -242,6 +242,12 @@ impl Sqlite {
         &self.path
     }
 
+    /// Where processes wait for leases of this store.
+    #[must_use]
+    pub fn waiting_room(&self) -> WaitingRoom {
+        WaitingRoom::new(with_suffix(&self.path, "-waiting"))
+    }
+
     /// Runs `body` on one state of the store, as rows that nothing is believed of.
     ///
     /// # Errors
@@ -324,8 +330,12 @@ impl Engine for Sqlite {
         let mut rows = Txn::new(&txn, &self.path);
         let done = body(&mut rows)?;
         rows.store_heads()?;
+        let freed_lease = rows.freed_lease;
         drop(rows);
         txn.commit().map_err(failed)?;
+        if freed_lease {
+            self.waiting_room().ring();
+        }
         self.shorten_wal();
         Ok(done)
     }

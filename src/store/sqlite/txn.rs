@@ -26,6 +26,8 @@ pub struct Txn<'a> {
     born: RefCell<FxHashMap<LineageId, BranchName>>,
     /// Heads that moved. They are stored with the commit, once for each branch of a batch.
     heads: FxHashMap<LineageId, (EventId, u64)>,
+    /// Whether a lease was given back, which somebody may wait for.
+    pub freed_lease: bool,
     /// The statements that a batch runs for each of its events.
     insert_event: Option<CachedStatement<'a>>,
     insert_link: Option<CachedStatement<'a>>,
@@ -45,6 +47,7 @@ impl<'a> Txn<'a> {
             path,
             born: RefCell::default(),
             heads: FxHashMap::default(),
+            freed_lease: false,
             insert_event: None,
             insert_link: None,
         }
@@ -380,6 +383,7 @@ impl WriteTxn for Txn<'_> {
 
     fn put_lease(&mut self, lease: &Lease) -> Result<(), StoreError> {
         let holder = lease.holder.as_ref();
+        self.freed_lease |= holder.is_none();
         self.execute(
             "INSERT OR REPLACE INTO lease VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
             (

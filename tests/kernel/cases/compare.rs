@@ -29,6 +29,10 @@ fn below(path: &str, expected: &Value, actual: &Value) -> Option<String> {
             let mut pairs = a.iter().zip(b).enumerate();
             pairs.find_map(|(index, (a, b))| below(&format!("{path}[{index}]"), a, b))
         }
+        (Value::Float(a), Value::Float(b)) if path.ends_with("reduction_ratio") => {
+            // The last place of four is a matter of how a tie is rounded.
+            ((a - b).abs() > 1.5e-4).then(|| format!("{path} is {b}, not {a}"))
+        }
         _ if expected.same(actual)
             || moment(expected).is_some_and(|at| moment(actual) == Some(at)) =>
         {

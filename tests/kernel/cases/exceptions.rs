@@ -88,6 +88,32 @@ pub const EXCEPTIONS: &[Exception] = &[
             })
         },
     },
+    Exception {
+        name: "two leading slashes are one",
+        rule: "docs/spec/kernel.md, section 21, item 10",
+        answer: |met| {
+            let answer = match (met.scenario, met.operation.number()) {
+                ("lease-double-slash", 1) => return Some(error("invalid_argument")),
+                ("lease-double-slash", 2) => {
+                    r#"{"acquired":true,"resource":"/a","fencing_token":1,"ttl_seconds":5.0,
+                    "expires_at":1772442007.0,"holder_agent_id":"a","expires_in_seconds":5.0,
+                    "claim_event_id":1}"#
+                }
+                ("lease-double-slash", 3) => {
+                    r#"{"acquired":false,"resource":"/a","fencing_token":null,"ttl_seconds":5.0,
+                    "expires_at":1772442007.0,"holder_agent_id":"a","expires_in_seconds":4.0,
+                    "claim_event_id":null}"#
+                }
+                ("lease-double-slash", 5) => {
+                    r#"{"leases":[{"resource_key":"/a","holder_agent_id":"a","fencing_token":1,
+                    "ttl_seconds":5.0,"expires_at":1772442007.0,"expires_in_seconds":2.0,
+                    "active":true}]}"#
+                }
+                _ => return None,
+            };
+            Some(Value::parse(answer.as_bytes()).unwrap())
+        },
+    },
 ];
 
 /// Names in the scenario `id-rules` that no new branch of `mk` may have.

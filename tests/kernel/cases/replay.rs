@@ -6,6 +6,7 @@ use mk::code::{Code, Coded};
 use mk::compaction::{self, Policy, Reason};
 use mk::event::{self, Event, EventType};
 use mk::id::{AgentId, BranchName, EventId, Hash};
+use mk::lease::{self, Fence};
 use mk::log::{Appended, Draft, Expect, Log, LogError, Outside};
 use mk::revision::{self, Revision};
 use mk::store::{Branch, Engine, ReadTxn, StoreError};
@@ -14,23 +15,25 @@ use mk::workspace::{self, context, diff, render, snapshot};
 use serde::Serialize;
 
 use super::exceptions;
+use super::leases::{self, fence};
 use super::scenario::Operation;
 use crate::engines::Salts;
 
 /// A store on which a scenario is replayed.
 pub struct Replay<'a, E> {
-    store: &'a mut E,
+    pub(super) store: &'a mut E,
     policy: &'a Policy,
     salts: Salts,
 }
 
 /// An answer of the form `{"error": code}`.
-struct Refusal(Object);
+pub(super) struct Refusal(Object);
 
 impl Refusal {
-    fn new(code: Code) -> Self {
-        // The peer writes its codes with `_`.
-        Self(Object::from_iter([("error", code.name.replace('-', "_"))]))
+    pub(super) fn new(code: Code) -> Self {
+        // The peer writes its codes with `_`, and has a name of its own for a fence.
+        let name = if code == Code::LEASE_LOST { "fence_rejected" } else { code.name };
+        Self(Object::from_iter([("error", name.replace('-', "_"))]))
     }
 
     fn stale(expected: Option<EventId>, actual: Option<EventId>) -> Self {
@@ -98,11 +101,20 @@ impl<'a, E: Engine> Replay<'a, E> {
                 Ok(outcome(&self.collect(of, &branch_name(of, "branch")?, force)?))
             }
             "sweep" => self.sweep(of),
+            "lease_acquire" => self.acquire(of),
+            "lease_heartbeat" => self.renew(of),
+            "lease_release" => self.release(of),
+            "fenced_append" => {
+                let fence = fence(of)?;
+                let kind = of.text("type").parse().map_err(LogError::Type)?;
+                let payload = content(of, "payload")?;
+                self.append_fenced(of, kind, payload, &[fence])
+            }
             _ => self.store.read(|txn| read(txn, of)),
         }
     }
 
-    fn write<T>(
+    pub(super) fn write<T>(
         &mut self,
         of: &Operation,
         body: impl FnOnce(&mut Log<'_>, &mut Outside<'_>) -> Result<T, Refusal>,
@@ -120,6 +132,16 @@ impl<'a, E: Engine> Replay<'a, E> {
         kind: EventType,
         payload: Object,
     ) -> Result<Value, Refusal> {
+        self.append_fenced(of, kind, payload, &[])
+    }
+
+    fn append_fenced(
+        &mut self,
+        of: &Operation,
+        kind: EventType,
+        payload: Object,
+        fences: &[Fence],
+    ) -> Result<Value, Refusal> {
         let (name, agent) = (branch_name(of, "branch")?, agent(of)?);
         let metadata = content(of, "metadata")?;
         let expect = of.integer("expected_head").map(|id| Expect::Head(numbered(id)));
@@ -128,6 +150,9 @@ impl<'a, E: Engine> Replay<'a, E> {
                 EventType::Snapshot => exceptions::snapshot_of_mk(log.txn(), payload)?,
                 _ => payload,
             };
+            for fence in fences {
+                lease::held(log.txn(), &fence.resource, fence.token, &agent, of.time())?;
+            }
             let draft = Draft { kind, agent, payload, metadata };
             log.append(&name, draft, expect.as_ref(), outside).map_err(|error| match error {
                 LogError::StaleHead { expected, actual, .. } => Refusal::stale(expected, actual),
@@ -135,7 +160,7 @@ impl<'a, E: Engine> Replay<'a, E> {
             })
         })?;
         let mut event = self.store.read(|txn| created(txn, &appended))?;
-        if of.name() == "append" {
+        if of.name() == "append" || of.name() == "fenced_append" {
             // The caller knows it.
             event.remove("payload");
         }
@@ -248,6 +273,9 @@ fn read(txn: &dyn ReadTxn, of: &Operation) -> Result<Value, Refusal> {
             let head = |name: &str| Ok::<_, Refusal>(revision::branch(txn, name)?.head);
             diff_report(&diff::diff(txn, (a, head(a)?), (b, head(b)?))?)
         }
+        "lease_get" => leases::get(txn, of),
+        "lease_list" => leases::list(txn, of),
+        "lease_check" => leases::check(txn, of),
         "verify" => Ok(object([("intact", is_intact(txn, &branch()?)?.into())])),
         other => panic!("'{other}' is not replayed"),
     }
@@ -268,7 +296,7 @@ fn state(txn: &dyn ReadTxn, branch: &Branch) -> Result<Value, Refusal> {
     ]))
 }
 
-/// Section 16. Without leases and notices in scope, what it says of them is that there are none.
+/// Section 16. Without notices in scope, what it says of them is that there are none.
 fn query(txn: &dyn ReadTxn, branch: &Branch, of: &Operation) -> Result<Value, Refusal> {
     let base = branch.head.map_or(Ok(None), |head| snapshot::base(txn, head))?;
     let with_ephemeral = of.get("include_ephemeral") == Some(&Value::Bool(true));
@@ -288,7 +316,7 @@ fn query(txn: &dyn ReadTxn, branch: &Branch, of: &Operation) -> Result<Value, Re
         ("context_tokens", context::full(txn, branch)?.tokens.into()),
         ("coordination_notice_tokens", 0_u64.into()),
         ("state", sections(&workspace::state(txn, branch.head)?.report())),
-        ("active_leases", none.clone()),
+        ("active_leases", leases::active(txn, of.time())?),
         ("coordination_notices", none),
         ("notice_page", json(page)),
         ("sync", json(r#"{"enabled":false,"policy_required":false}"#)),
@@ -437,11 +465,11 @@ fn content(of: &Operation, what: &'static str) -> Result<Object, Refusal> {
     }
 }
 
-fn branch_name(of: &Operation, member: &str) -> Result<BranchName, Refusal> {
+pub(super) fn branch_name(of: &Operation, member: &str) -> Result<BranchName, Refusal> {
     Ok(of.text(member).parse().map_err(BranchError::Name)?)
 }
 
-fn agent(of: &Operation) -> Result<AgentId, Refusal> {
+pub(super) fn agent(of: &Operation) -> Result<AgentId, Refusal> {
     Ok(of.text("agent").parse().map_err(LogError::Name)?)
 }
 
@@ -449,7 +477,7 @@ fn numbered(id: i64) -> Revision {
     id.to_string().parse().expect("a number is a revision")
 }
 
-fn id(id: Option<EventId>) -> Value {
+pub(super) fn id(id: Option<EventId>) -> Value {
     id.map(|id| id.0).into()
 }
 
@@ -457,11 +485,11 @@ fn numbers(ids: Vec<EventId>) -> Value {
     Value::Array(ids.into_iter().map(|id| id.0.into()).collect())
 }
 
-fn object<const N: usize>(members: [(&str, Value); N]) -> Value {
+pub(super) fn object<const N: usize>(members: [(&str, Value); N]) -> Value {
     Object::from_iter(members).into()
 }
 
-fn json(text: &str) -> Value {
+pub(super) fn json(text: &str) -> Value {
     Value::parse(text.as_bytes()).expect("it is JSON")
 }
 
@@ -475,6 +503,6 @@ fn outcome(collected: &compaction::Collected) -> Value {
     report.into()
 }
 
-fn reported(report: &impl Serialize) -> Value {
+pub(super) fn reported(report: &impl Serialize) -> Value {
     json(&serde_json::to_string(report).expect("a report has string keys only"))
 }

@@ -7,8 +7,8 @@ use mk::canon::{Object, Value};
 use mk::compaction::Policy;
 use mk::time::Timestamp;
 
-/// Operations that are replayed by now. A lease, a notice or a sync ends the replay:
-/// they wait for the issues that bring them.
+/// Operations that are replayed by now. A notice or a sync ends the replay: they
+/// wait for the issues that bring them.
 const OPERATIONS: &[&str] = &[
     "append",
     "branch",
@@ -18,10 +18,17 @@ const OPERATIONS: &[&str] = &[
     "decide",
     "diff",
     "event",
+    "fenced_append",
     "fork",
     "gc",
     "history",
     "init_task",
+    "lease_acquire",
+    "lease_check",
+    "lease_get",
+    "lease_heartbeat",
+    "lease_list",
+    "lease_release",
     "live",
     "log",
     "note",

@@ -1,0 +1,78 @@
+//! `mk lease acquire`
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use mk::lease::{self, Again, Ask, Claimant, DEFAULT_TTL, Granted, Ttl};
+use mk::log::Outside;
+use mk::operation::{Once, OpId};
+use mk::store::{Engine, Origin};
+
+use crate::Answer;
+use crate::cli::{Chance, Context, Failure, Text, warn_of_secrets};
+
+/// Get leases on all of the paths, or on none, and print the token of each
+///
+/// The token goes with `mk lease renew`, `mk lease release` and --fence. A lease that this agent and
+/// session hold already is renewed and keeps its token.
+#[derive(Debug, clap::Args)]
+pub struct Acquire {
+    /// What to lease
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<String>,
+    /// How long they hold, above 0, at most 86400 [default: 30]
+    #[arg(long, value_name = "SECONDS", value_parser = ttl, allow_negative_numbers = true)]
+    ttl: Option<Ttl>,
+    /// How long to wait for them if others hold them, first come first served, at most 86400
+    #[arg(long, value_name = "SECONDS", value_parser = wait, allow_negative_numbers = true)]
+    wait: Option<Duration>,
+    /// Take over what another session of the same agent holds: it gets a new token
+    #[arg(long)]
+    takeover: bool,
+    /// Do this once, however often it is asked for under ID
+    #[arg(long, value_name = "ID")]
+    op_id: Option<OpId>,
+}
+
+fn ttl(text: &str) -> Result<Ttl, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
+    Ttl::from_seconds(seconds).map_err(|error| error.to_string())
+}
+
+fn wait(text: &str) -> Result<Duration, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if (0.0..=86_400.0).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
+        _ => Err("not a number from 0 to 86400".to_owned()),
+    }
+}
+
+impl Text for Once<Granted> {
+    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.report.leases.iter().try_for_each(|lease| writeln!(out, "{}", lease.fencing_token))
+    }
+}
+
+pub fn run(args: &Acquire, ctx: &mut Context) -> Result<Answer, Failure> {
+    let (mut store, actor) = ctx.open_to_write()?;
+    let resources = store.read(|txn| actor.whereabouts.resources(txn, &args.paths))?;
+    let ask = Ask {
+        branch: &actor.branch,
+        resources: &resources,
+        who: Claimant { agent: &actor.agent, session: &actor.session, origin: Origin::Command },
+        ttl: args.ttl.unwrap_or(DEFAULT_TTL),
+        again: if args.takeover { Again::TakeOver } else { Again::Renew },
+        metadata: &actor.metadata,
+        op_id: args.op_id.as_ref(),
+    };
+    let mut chance = Chance::new();
+    let mut outside = Outside { now: &mut || ctx.now(), salt: &mut || chance.draw() };
+    let mut clock = || actor.lease_now();
+    let wait = args.wait.unwrap_or_default();
+    let granted = lease::acquire_in_turn(&mut store, ask, wait, &mut clock, &mut outside)?;
+    ctx.note_written();
+    for event in granted.report.leases.iter().filter_map(|lease| lease.event.as_ref()) {
+        warn_of_secrets(event.event_id, &event.redacted);
+    }
+    ctx.print(&granted)?;
+    Ok(Answer::Yes)
+}
