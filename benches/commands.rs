@@ -114,6 +114,7 @@ fn main() {
         ("reads", reads),
         ("batch", batch),
         ("verify", verify),
+        ("transfer", transfer),
     ];
     for (name, part) in parts {
         if wanted.is_empty() || wanted.iter().any(|wanted| wanted == name) {
@@ -368,4 +369,48 @@ fn verify() {
         );
         std::io::stdout().flush().expect("stdout");
     }
+}
+
+/// Export, import and backup of the largest store; the last beside `cp`.
+fn transfer() {
+    let size = SIZES[SIZES.len() - 1];
+    let path = copy(size, "transfer.db");
+    let (export, other) = (directory().join("transfer.ndjson"), directory().join("imported.db"));
+    let (export_name, other_name) = (export.display().to_string(), other.display().to_string());
+    let timed = |command: &mut Command| {
+        let begun = Instant::now();
+        let status = command.stdout(Stdio::null()).status().expect("mk runs");
+        assert!(status.success());
+        begun.elapsed()
+    };
+    let exports = timed(&mut mk(&path, &["export", &export_name]));
+    drop(create(&other));
+    let imports = timed(&mut mk(&other, &["import", &export_name]));
+    for (path, took) in [("export", exports), ("import", imports)] {
+        let rate = size as f64 / took.as_secs_f64() / 1e3;
+        println!(
+            "{path:<22} {size:>9} {:>10.3} ms {:>42} {rate:.0}k events/s",
+            took.as_secs_f64() * 1e3,
+            ">= 100k events/s",
+        );
+    }
+    let (mk_time, limit) = compare(
+        5,
+        || mk(&path, &["backup", "--force", &other_name]),
+        || {
+            let mut command = Command::new("cp");
+            command.arg(&path).arg(directory().join("cp.db"));
+            command
+        },
+    );
+    Row {
+        path: "backup",
+        size,
+        other: "cp",
+        bar: "<= 2".to_owned(),
+        mk: mk_time,
+        limit,
+        note: String::new(),
+    }
+    .print();
 }

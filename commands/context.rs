@@ -8,7 +8,7 @@ use mk::revision;
 use mk::workspace::context::{self, BUDGET_MIN, DEFAULT_BUDGET};
 
 use crate::Answer;
-use crate::cli::{self, Failure, Text};
+use crate::cli::{self, Failure, Text, note_erased};
 
 /// Print what an agent should read: what holds now, then what happened last
 ///
@@ -43,6 +43,7 @@ pub fn run(args: &Context, ctx: &mut cli::Context) -> Result<Answer, Failure> {
         let actor = ctx.actor(txn)?;
         let name = args.branch_name.as_ref().unwrap_or(&actor.branch);
         let branch = revision::branch(txn, name.as_str())?;
+        note_erased(txn, branch.head)?;
         Ok(match args.full {
             true => context::full(txn, &branch)?,
             false => {

@@ -7,7 +7,7 @@ use mk::revision::Revision;
 use mk::workspace::diff::{self, Ahead, Conflict, Diff};
 
 use crate::Answer;
-use crate::cli::{self, Context, Failure, Text, head_of};
+use crate::cli::{self, Context, Failure, Text, head_of, note_erased};
 
 /// Show how two branches differ: events of each side, decisions and facts
 #[derive(Debug, clap::Args)]
@@ -26,6 +26,8 @@ pub fn run(args: &DiffArgs, ctx: &mut Context) -> Result<Answer, Failure> {
         let actor = ctx.actor(txn)?;
         let (name_a, a) = head_of(txn, Some(&args.a), &actor)?;
         let (name_b, b) = head_of(txn, args.b.as_ref(), &actor)?;
+        note_erased(txn, a)?;
+        note_erased(txn, b)?;
         let label = |given: Option<&Revision>, name: &mk::id::BranchName| {
             given.map_or_else(|| name.to_string(), ToString::to_string)
         };

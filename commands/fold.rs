@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::Answer;
-use crate::cli::{Context, Failure, Text, head_of, raw};
+use crate::cli::{Context, Failure, Text, head_of, note_erased, raw};
 
 /// Print what a branch adds up to: tasks, decisions, facts, blockers, claims
 ///
@@ -51,6 +51,7 @@ pub fn run(args: &Fold, ctx: &mut Context) -> Result<Answer, Failure> {
         let actor = ctx.actor(txn)?;
         let (branch, head) = head_of(txn, args.revision.as_ref(), &actor)?;
         let state = workspace::state(txn, head)?;
+        note_erased(txn, head)?;
         let json = ctx.out.json;
         let digest = (json || args.digest).then(|| state.digest());
         let text = match digest {

@@ -4,6 +4,7 @@ mod cli;
 
 mod anchor;
 mod append;
+mod backup;
 mod cat_event;
 mod completions;
 mod config;
@@ -11,6 +12,8 @@ mod context;
 mod decide;
 mod demo;
 mod diff;
+mod erase;
+mod export;
 mod fact;
 mod fold;
 mod for_each_branch;
@@ -24,6 +27,7 @@ mod lease;
 mod log;
 mod merge_base;
 mod note;
+mod restore;
 mod retract;
 mod rev_list;
 mod rev_parse;
@@ -105,6 +109,10 @@ const COMMANDS: &[Entry] = &[
     entry!("gc", gc::Gc),
     entry!("verify", verify::Verify),
     entry!("anchor", anchor::Anchor),
+    entry!("erase", erase::Erase),
+    entry!("backup", backup::Backup),
+    entry!("restore", restore::Restore),
+    entry!("export", export::Export),
     entry!("import", import::Import),
     entry!("config", config::Config),
     entry!("demo", demo::Demo),

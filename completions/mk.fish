@@ -60,7 +60,11 @@ complete -c mk -n "__fish_mk_needs_command" -f -a "for-each-branch" -d 'Print al
 complete -c mk -n "__fish_mk_needs_command" -f -a "gc" -d 'Compact a branch: a snapshot takes the place of older events where it is read'
 complete -c mk -n "__fish_mk_needs_command" -f -a "verify" -d 'Check every chain, index and head of the store'
 complete -c mk -n "__fish_mk_needs_command" -f -a "anchor" -d 'Print one line that stands for the whole log'
-complete -c mk -n "__fish_mk_needs_command" -f -a "import" -d 'Take in the memory of another program'
+complete -c mk -n "__fish_mk_needs_command" -f -a "erase" -d 'Take out for good what events say'
+complete -c mk -n "__fish_mk_needs_command" -f -a "backup" -d 'Copy the whole store to a file'
+complete -c mk -n "__fish_mk_needs_command" -f -a "restore" -d 'Put a backup in the place of the store'
+complete -c mk -n "__fish_mk_needs_command" -f -a "export" -d 'Print all events, one a line, to be imported elsewhere'
+complete -c mk -n "__fish_mk_needs_command" -f -a "import" -d 'Take in the events of an export'
 complete -c mk -n "__fish_mk_needs_command" -f -a "config" -d 'Print or change a setting of the project'
 complete -c mk -n "__fish_mk_needs_command" -f -a "demo" -d 'Play a story of two agents in a throw-away project, and check what it claims'
 complete -c mk -n "__fish_mk_needs_command" -f -a "completions" -d 'Print the completion script of a shell'
@@ -470,6 +474,55 @@ always\t''
 never\t''"
 complete -c mk -n "__fish_mk_using_subcommand anchor" -l json -d 'Answer in JSON'
 complete -c mk -n "__fish_mk_using_subcommand anchor" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand erase" -s m -l message -d 'Why; it stays readable' -r
+complete -c mk -n "__fish_mk_using_subcommand erase" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand erase" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand erase" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand erase" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand erase" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand erase" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand erase" -l copies -d 'Erase the events that repeat them, too'
+complete -c mk -n "__fish_mk_using_subcommand erase" -l finish -d 'Erase nothing; take out the last bytes of what was erased when somebody was reading'
+complete -c mk -n "__fish_mk_using_subcommand erase" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand erase" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand backup" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand backup" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand backup" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand backup" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand backup" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand backup" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand backup" -l force -d 'Replace FILE'
+complete -c mk -n "__fish_mk_using_subcommand backup" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand backup" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand restore" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand restore" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand restore" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand restore" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand restore" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand restore" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand restore" -l force -d 'Restore even if events are lost, or the store cannot be read; it is kept in a file beside'
+complete -c mk -n "__fish_mk_using_subcommand restore" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand restore" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand export" -l only -d 'Only the lineage of BRANCH, as with --branch; can be repeated' -r
+complete -c mk -n "__fish_mk_using_subcommand export" -l since -d 'Only what came into this store after REV' -r
+complete -c mk -n "__fish_mk_using_subcommand export" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand export" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand export" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand export" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand export" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand export" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand export" -l log-order -d 'In the order of the local log, with a last line for its hash'
+complete -c mk -n "__fish_mk_using_subcommand export" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand export" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand import; and not __fish_seen_subcommand_from memkernel" -l prefix -d 'Put PREFIX before the names of branches that are new here' -r
 complete -c mk -n "__fish_mk_using_subcommand import; and not __fish_seen_subcommand_from memkernel" -s C -d 'Run as if started in DIR' -r -F
 complete -c mk -n "__fish_mk_using_subcommand import; and not __fish_seen_subcommand_from memkernel" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
 complete -c mk -n "__fish_mk_using_subcommand import; and not __fish_seen_subcommand_from memkernel" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
@@ -478,9 +531,10 @@ complete -c mk -n "__fish_mk_using_subcommand import; and not __fish_seen_subcom
 complete -c mk -n "__fish_mk_using_subcommand import; and not __fish_seen_subcommand_from memkernel" -l color -d 'When to colour text for people' -r -f -a "auto\t''
 always\t''
 never\t''"
+complete -c mk -n "__fish_mk_using_subcommand import; and not __fish_seen_subcommand_from memkernel" -s n -l dry-run -d 'Say what would be done, and do nothing'
 complete -c mk -n "__fish_mk_using_subcommand import; and not __fish_seen_subcommand_from memkernel" -l json -d 'Answer in JSON'
-complete -c mk -n "__fish_mk_using_subcommand import; and not __fish_seen_subcommand_from memkernel" -s h -l help -d 'Print help'
-complete -c mk -n "__fish_mk_using_subcommand import; and not __fish_seen_subcommand_from memkernel" -f -a "memkernel" -d 'Import the database of a MemKernel project'
+complete -c mk -n "__fish_mk_using_subcommand import; and not __fish_seen_subcommand_from memkernel" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand import; and not __fish_seen_subcommand_from memkernel" -a "memkernel" -d 'Import the database of a MemKernel project'
 complete -c mk -n "__fish_mk_using_subcommand import; and __fish_seen_subcommand_from memkernel" -l prefix -d 'Name branch `b` of the source `PREFIX/b`; needed where the project has events of its own' -r
 complete -c mk -n "__fish_mk_using_subcommand import; and __fish_seen_subcommand_from memkernel" -s C -d 'Run as if started in DIR' -r -F
 complete -c mk -n "__fish_mk_using_subcommand import; and __fish_seen_subcommand_from memkernel" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F

@@ -51,6 +51,10 @@ codes! {
     LEASE_HELD = "lease-held", 1, true, "another holds a lease on it, or was first to wait for one";
     LEASE_LOST = "lease-lost", 1, false, "the token is not the current one of a lease that you hold";
     SECRET_REFUSED = "secret-refused", 1, false, "the input holds what looks like a secret";
+    NOT_ERASABLE = "not-erasable", 1, false, "the content of the event is gone, or cannot be taken alone";
+    BAD_LINE = "bad-line", 128, false, "a line of an import is not one that an export wrote";
+    FILE_EXISTS = "file-exists", 1, false, "there is a file of that name";
+    EVENTS_LOST = "events-lost", 1, false, "a restore would lose events that the backup does not hold";
     BUSY = "busy", 75, true, "another process held the write lock for the whole wait";
     READ_ONLY = "read-only", 128, false, "the store cannot be written by this user";
     NO_PROJECT = "no-project", 128, false, "no project here or in any parent directory";

@@ -19,6 +19,10 @@ pub const CONTENT_MAX: usize = 262_144;
 /// Rule: docs/design.md, section 10.
 pub const SNAPSHOT_MAX: usize = 64 << 20;
 
+/// Most bytes of the payload of an event that keeps content of another program as a text: in a string,
+/// `"` and `\\` take two bytes.
+const TEXT_MAX: usize = 3 * CONTENT_MAX;
+
 macro_rules! event_types {
     ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
         /// What happened. The names are those of docs/spec/kernel.md, section 3, and of
@@ -106,6 +110,31 @@ impl EventType {
         }
     }
 
+    /// Most bytes of its payload, as canonical JSON.
+    #[must_use]
+    pub fn payload_max(self) -> usize {
+        match self {
+            Self::Snapshot => SNAPSHOT_MAX,
+            Self::Imported => TEXT_MAX,
+            _ => CONTENT_MAX,
+        }
+    }
+
+    /// The members of its payload that other events are understood by. An erasure leaves them: the
+    /// shape of the log outlives what was said in it.
+    #[must_use]
+    pub fn structure(self) -> &'static [&'static str] {
+        match self {
+            Self::Forked => {
+                &["fork_point_event_id", "fork_point_hash", "fork_point_sequence", "source_branch"]
+            }
+            Self::RolledBack => {
+                &["reverted_count", "target_event_id", "target_hash", "target_sequence"]
+            }
+            _ => &[],
+        }
+    }
+
     /// Whether reading leaves it out of recent events unless asked.
     #[must_use]
     pub fn is_ephemeral(self) -> bool {
@@ -169,6 +198,9 @@ pub struct Event {
     /// The log chain up to here: `SHA-256(previous ‖ hash)` over all events in id order.
     pub log: Hash,
     pub content: Option<Content>,
+    /// What an erasure left of the payload: the members of [`EventType::structure`], as canonical
+    /// JSON. The event that records the erasure holds them too.
+    pub structure: Option<String>,
 }
 
 impl Event {
@@ -182,6 +214,33 @@ impl Event {
     #[must_use]
     pub fn members(&self) -> Option<Object> {
         self.content.as_ref().map(|content| stored_object(&content.payload))
+    }
+
+    /// The members of the metadata; none once erased.
+    #[must_use]
+    pub fn metadata(&self) -> Option<Object> {
+        self.content.as_ref().map(|content| stored_object(&content.metadata))
+    }
+
+    /// The members of the payload, or what an erasure left of them.
+    #[must_use]
+    pub fn structural(&self) -> Option<Object> {
+        let left = || self.structure.as_deref().map(stored_object);
+        self.members().or_else(left)
+    }
+
+    /// Takes the content away, but for its structural members.
+    pub fn erase(&mut self) {
+        let names = self.kind.structure();
+        if let Some(mut members) = self.members().filter(|_| !names.is_empty()) {
+            for (name, _) in members.clone() {
+                if !names.contains(&name.as_str()) {
+                    members.remove(&name);
+                }
+            }
+            self.structure = Some(members.canonical());
+        }
+        self.content = None;
     }
 
     /// What the payload means; none once erased.
@@ -213,6 +272,9 @@ impl Event {
             out.push_str(&content.metadata);
             out.push_str(",\"payload\":");
             out.push_str(&content.payload);
+        } else if let Some(structure) = &self.structure {
+            out.push_str(",\"payload\":");
+            out.push_str(structure);
         }
         let mut text = |name: &str, value: &str| {
             out.push_str(",\"");
@@ -418,6 +480,31 @@ pub fn read_object(what: &'static str, text: &[u8]) -> Result<Object, ContentErr
     match Value::parse(text).map_err(|source| ContentError::Json { what, source })? {
         Value::Object(object) => Ok(object),
         other => Err(ContentError::NotAnObject { what, found: other.kind() }),
+    }
+}
+
+/// Checks that the `what` of an event has at most `most` bytes as canonical JSON.
+///
+/// # Errors
+/// What is wrong, in words.
+pub fn within(what: &str, bytes: usize, most: usize) -> Result<(), String> {
+    match bytes <= most {
+        true => Ok(()),
+        false => Err(format!("{what} has {bytes} bytes of {most}")),
+    }
+}
+
+/// Bytes of `metadata`, whose canonical text is `text`, that count against [`CONTENT_MAX`]: what an
+/// import notes there does not.
+#[must_use]
+pub fn counted_metadata(text: &str, metadata: Option<&Object>) -> usize {
+    match metadata.filter(|_| text.len() > CONTENT_MAX) {
+        None => text.len(),
+        Some(metadata) => {
+            let mut metadata = metadata.clone();
+            metadata.remove("import");
+            metadata.canonical().len()
+        }
     }
 }
 

@@ -6,10 +6,12 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
 
+pub mod backup;
 pub mod branch;
 pub mod canon;
 pub mod code;
 pub mod compaction;
+pub mod erase;
 pub mod event;
 pub mod id;
 pub mod lease;
@@ -23,5 +25,6 @@ pub mod store;
 pub mod text;
 pub mod time;
 pub mod tokens;
+pub mod transfer;
 pub mod verify;
 pub mod workspace;

@@ -70,6 +70,8 @@ pub enum Adds<'a> {
     Block { agent: &'a str, tokens: u64 },
     /// A snapshot; with it the context text has so many tokens.
     Snapshot { context: u64 },
+    /// A snapshot that was erased, and is not read through.
+    Nothing,
 }
 
 /// The link of a new event `id` after `parent` on the live timeline of `lineage`.
@@ -87,6 +89,7 @@ pub fn extend(
     let (agent, tokens, snapshot, context) = match adds {
         Adds::Block { agent, tokens } => (Some(agent), tokens, None, before + tokens),
         Adds::Snapshot { context } => (None, 0, Some(id), context),
+        Adds::Nothing => (None, 0, None, before),
     };
     let Some(((parent_id, parent), (_, jump), author)) = parent else {
         return Link {

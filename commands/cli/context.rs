@@ -13,7 +13,7 @@ use mk::lease;
 use mk::log::Outside;
 use mk::store::location::{self, Git};
 use mk::store::sqlite::Durability;
-use mk::store::{Engine, ReadTxn, Sqlite, WriteTxn};
+use mk::store::{Engine, ReadTxn, Sqlite, StoreError, WriteTxn};
 use mk::time::Timestamp;
 use serde::Serialize;
 
@@ -161,6 +161,44 @@ impl Context {
         body(&mut store, &mut outside)
     }
 
+    /// Runs `body` as [`Context::write`] does, and undoes what it did.
+    pub fn rehearse<T>(
+        &mut self,
+        body: impl FnOnce(&mut dyn WriteTxn, &Actor, &mut Outside<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        /// An answer on its way past the commit.
+        enum Undone<T> {
+            Done(T),
+            Failed(Failure),
+        }
+        impl<T> From<StoreError> for Undone<T> {
+            fn from(error: StoreError) -> Self {
+                Self::Failed(error.into())
+            }
+        }
+        let (mut store, actor) = self.open_to_write()?;
+        let clock = self.clock;
+        let mut outside = Outside { now: &mut || clock.now(), salt: &mut || self.chance.draw() };
+        let undone = store.write(|txn| match body(txn, &actor, &mut outside) {
+            Ok(done) => Err::<std::convert::Infallible, _>(Undone::Done(done)),
+            Err(failure) => Err(Undone::Failed(failure)),
+        });
+        match undone {
+            Err(Undone::Done(done)) => Ok(done),
+            Err(Undone::Failed(failure)) => Err(failure),
+        }
+    }
+
+    /// Takes the last bytes of what was erased out of the files of the store.
+    pub fn scrub(&self) -> Result<(), Failure> {
+        let (mut store, _) = self.open_to_write()?;
+        store.scrub().map_err(|error| {
+            Failure::from(error)
+                .at("it is erased, but its bytes are still in the file")
+                .hint("finish with `mk erase --finish` when nobody reads and there is room")
+        })
+    }
+
     /// Takes note that a transaction was committed: a failure to print must not pass for one to act.
     pub fn note_written(&self) {
         self.written.set(true);
@@ -172,15 +210,19 @@ impl Context {
 
     /// The store, to write to, and who does.
     pub fn open_to_write(&self) -> Result<(Sqlite, Actor), Failure> {
-        let wait = self.global.lock_timeout.unwrap_or(Duration::from_secs_f64(LOCK_TIMEOUT));
         let path = self.store_path()?;
-        let mut store = Sqlite::open_to_write(&path, wait, Durability::Full)?;
+        let mut store = Sqlite::open_to_write(&path, self.lock_timeout(), Durability::Full)?;
         let (durability, actor) = store
             .read(|txn| Ok::<_, Failure>((txn.setting("core.durability")?, self.actor(txn)?)))?;
         if durability.as_deref() == Some("normal") {
             store.set_durability(Durability::Normal)?;
         }
         Ok((store, actor))
+    }
+
+    /// How long a write waits for others.
+    pub fn lock_timeout(&self) -> Duration {
+        self.global.lock_timeout.unwrap_or(Duration::from_secs_f64(LOCK_TIMEOUT))
     }
 
     /// Who acts, and on which branch.

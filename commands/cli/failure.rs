@@ -3,8 +3,10 @@
 use std::io::{self, Write};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use mk::backup::BackupError;
 use mk::branch::BranchError;
 use mk::code::{Code, Coded};
+use mk::erase::EraseError;
 use mk::id::shown;
 use mk::lease::{LeaseError, ResourceError, TtlError};
 use mk::log::LogError;
@@ -13,6 +15,7 @@ use mk::operation::OperationError;
 use mk::revision::RevisionError;
 use mk::store::StoreError;
 use mk::store::memkernel::SourceError;
+use mk::transfer::{self, ExportError};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -166,7 +169,11 @@ failures!(
     SourceError,
     ImportError,
     ResourceError,
-    TtlError
+    TtlError,
+    BackupError,
+    EraseError,
+    ExportError,
+    transfer::ImportError
 );
 
 impl From<LeaseError> for Failure {
@@ -211,6 +218,47 @@ impl Detailed for StoreError {
 impl Detailed for OperationError {
     fn details(&self) -> Map<String, Value> {
         Map::new()
+    }
+}
+
+impl Detailed for BackupError {
+    fn details(&self) -> Map<String, Value> {
+        match self {
+            Self::EventsLost { events, first } => {
+                members(json!({ "events": events, "first_event_id": first }))
+            }
+            _ => Map::new(),
+        }
+    }
+}
+
+impl Detailed for EraseError {
+    fn details(&self) -> Map<String, Value> {
+        match self {
+            Self::NotErasable { event, .. } => members(json!({ "event_id": event })),
+            Self::Revision(error) => error.details(),
+            Self::Log(_) | Self::Store(_) => Map::new(),
+        }
+    }
+}
+
+impl Detailed for ExportError {
+    fn details(&self) -> Map<String, Value> {
+        match self {
+            Self::Revision(error) => error.details(),
+            Self::Write(_) | Self::Store(_) => Map::new(),
+        }
+    }
+}
+
+impl Detailed for transfer::ImportError {
+    fn details(&self) -> Map<String, Value> {
+        match self {
+            Self::BadLine { line, .. } | Self::Diverged { line, .. } => {
+                members(json!({ "line": line }))
+            }
+            Self::Read(_) | Self::Log(_) | Self::Store(_) => Map::new(),
+        }
     }
 }
 
@@ -329,6 +377,12 @@ fn hint(code: Code) -> Option<&'static str> {
             "leave their work and use `mk retract`, or revert it too with --include-others"
         }
         Code::STALE_HEAD => "read what is new with `mk log`, then try again",
+        Code::FILE_EXISTS => "take another name, or replace it with --force",
+        Code::EVENTS_LOST => {
+            "export them first, or restore with --force, which keeps the store aside"
+        }
+        Code::NOT_ERASABLE => "see `mk show`",
+        Code::BAD_LINE => "export again where it came from, or mend the line",
         Code::BUSY => "try again, or wait longer with --lock-timeout",
         Code::RETRACT_UNKNOWN => "see `mk fold`",
         Code::RESERVED_TYPE => "use the command that writes them, see `mk help`",

@@ -18,7 +18,7 @@ pub use context::{Actor, Chance, Context, Global};
 pub use external::{external, nearest_commands};
 pub use failure::{Failure, usage_failure};
 pub use output::{Text, pager_colour};
-pub use report::{EventReport, head_of, line, lines, raw, subject};
+pub use report::{EventReport, head_of, line, lines, note_erased, raw, subject};
 pub use walk::{WalkArgs, branch_name};
 pub use whereabouts::{FenceArg, parse_token};
 pub use write::{

@@ -94,6 +94,16 @@ pub fn head_of(
     Ok((txn.lineage(event.lineage)?.name, Some(event.id)))
 }
 
+/// Tells on stderr how many events up to `head` are erased, if any are.
+pub fn note_erased(txn: &dyn ReadTxn, head: Option<EventId>) -> Result<(), StoreError> {
+    match mk::erase::left_out(txn, head)? {
+        0 => {}
+        1 => eprintln!("note: one event is erased and left out"),
+        count => eprintln!("note: {count} events are erased and left out"),
+    }
+    Ok(())
+}
+
 /// `text` on one line and without control characters, for a terminal.
 pub fn line(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

@@ -16,6 +16,7 @@ use crate::revision::{Revision, RevisionError};
 use crate::store::{Branch, ForkPoint, ReadTxn, StoreError};
 use crate::workspace;
 
+pub(crate) use walk::stretches;
 pub use walk::{author, contains, lineage, live, merge_base};
 
 /// Reverted events that a report lists one by one; of more it gives the first and the last.

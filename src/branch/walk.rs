@@ -49,7 +49,10 @@ pub fn author(txn: &dyn ReadTxn, event: &Event) -> Result<Option<(EventId, Agent
 
 /// The branches whose own events make up the lineage that ends at `event`, each with the last of its
 /// events in it, from `event` down to the root.
-fn stretches(txn: &dyn ReadTxn, event: &Event) -> Result<Vec<(LineageId, EventId)>, StoreError> {
+pub(crate) fn stretches(
+    txn: &dyn ReadTxn,
+    event: &Event,
+) -> Result<Vec<(LineageId, EventId)>, StoreError> {
     let mut stretches = vec![(event.lineage, event.id)];
     let mut at = txn.lineage(event.lineage)?;
     while let Some(point) = at.fork_point {

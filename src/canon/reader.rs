@@ -119,15 +119,27 @@ impl Value {
     /// duplicate members, lone surrogates, doubles that overflow, nesting over
     /// [`MAX_DEPTH`], integers over [`MAX_INT_DIGITS`].
     pub fn parse(bytes: &[u8]) -> Result<Value, JsonError> {
+        Self::parse_nested(bytes, MAX_DEPTH)
+    }
+
+    /// The same for an object that holds values of the full depth.
+    ///
+    /// # Errors
+    /// As [`Value::parse`], with nesting over [`MAX_DEPTH`] + 1.
+    pub fn parse_enclosing(bytes: &[u8]) -> Result<Value, JsonError> {
+        Self::parse_nested(bytes, MAX_DEPTH + 1)
+    }
+
+    fn parse_nested(bytes: &[u8], deepest: usize) -> Result<Value, JsonError> {
         match std::str::from_utf8(bytes) {
-            Ok(text) => Reader { text, at: 0 }.document(),
+            Ok(text) => Reader { text, at: 0, deepest }.document(),
             Err(error) => {
                 let valid = error.valid_up_to();
                 let text = std::str::from_utf8(&bytes[..valid]).expect("checked up to there");
                 // Reading what is valid finds an earlier fault, or else ends in the value
                 // that holds the bad byte.
                 let kind = JsonErrorKind::InvalidUtf8 { byte: bytes[valid] };
-                Err(match (Reader { text, at: 0 }).document() {
+                Err(match (Reader { text, at: 0, deepest }).document() {
                     Err(earlier) if earlier.offset < valid => earlier,
                     Err(at_end) => JsonError { kind, ..at_end },
                     Ok(_) => JsonError { path: "$".to_owned(), offset: valid, kind },
@@ -169,6 +181,8 @@ impl Fault {
 struct Reader<'a> {
     text: &'a str,
     at: usize,
+    /// Most containers one inside the other.
+    deepest: usize,
 }
 
 impl Reader<'_> {
@@ -244,7 +258,7 @@ impl Reader<'_> {
 
     /// Steps into a container; false if it is empty, and then past it.
     fn enter(&mut self, depth: usize, close: u8) -> Parsed<bool> {
-        if depth > MAX_DEPTH {
+        if depth > self.deepest {
             return Err(self.fault(self.at, JsonErrorKind::TooDeep));
         }
         self.at += 1;
@@ -490,7 +504,8 @@ impl Reader<'_> {
         let rest = &self.text[self.at + 1..];
         let after: String = rest.chars().take(len).take_while(|found| *found != '"').collect();
         if after == rest && after.chars().count() < len {
-            return Reader { text: self.text, at: self.text.len() }.unexpected(REST_OF_STRING);
+            let at = self.text.len();
+            return Reader { at, ..*self }.unexpected(REST_OF_STRING);
         }
         self.fault(self.at, JsonErrorKind::UnknownEscape { after })
     }

@@ -1,5 +1,6 @@
 //! The one write path: every event of every system is appended here.
 
+mod adopt;
 mod prepared;
 
 use std::collections::BTreeMap;
@@ -9,14 +10,18 @@ use rustc_hash::FxHashMap;
 use crate::branch;
 use crate::canon::Object;
 use crate::code::{Code, Coded};
-use crate::event::{self, ContentError, Event, EventType, EventTypeError, Salt, chain_log};
+use crate::event::{
+    self, ContentError, Event, EventType, EventTypeError, Payload, Salt, chain_log,
+};
 use crate::id::{AgentId, BranchName, EventId, Hash, IdError, LineageId};
 use crate::lineage::{self, Adds, Author, Link};
 use crate::revision::{Revision, RevisionError};
 use crate::store::{Branch, ReadTxn, StoreError, WriteTxn};
 use crate::time::Timestamp;
-use crate::workspace::{self, render, snapshot};
+use crate::workspace::snapshot::{self, Cover};
+use crate::workspace::{self, render};
 
+pub(crate) use adopt::{Adopted, Misfit};
 pub(crate) use prepared::Copied;
 pub use prepared::{Prepared, Rules, SecretPolicy, refuse_in_name};
 
@@ -168,6 +173,14 @@ struct Tip {
     link: Link,
     /// Of the newest live event that is no snapshot.
     author: Option<(EventId, AgentId)>,
+}
+
+/// What an event adds to the lengths of texts.
+struct Weight {
+    /// Tokens of its block; none for a snapshot.
+    tokens: u64,
+    /// What it covers, if it is a snapshot that is read through.
+    cover: Option<Cover>,
 }
 
 /// Links that were written or read last, each in the place its id gives it. Of the jumps that an
@@ -385,7 +398,6 @@ impl<'t> Log<'t> {
         live_parent: Option<EventId>,
         time: Time,
     ) -> Result<Appended, LogError> {
-        let bytes = prepared.content.payload.len();
         let tip = self.tip(branch)?;
         let mut event = Event {
             id: self.next_id()?,
@@ -404,53 +416,21 @@ impl<'t> Log<'t> {
             hash: Hash::ZERO,
             log: Hash::ZERO,
             content: Some(std::mem::take(&mut prepared.content)),
+            structure: None,
         };
         event.hash = event.expected_hash(&tip.as_ref().map_or(Hash::ZERO, |tip| tip.hash));
-        event.log = chain_log(&self.last.1, &event.hash);
         let before = tip.as_ref().map_or(0, |tip| tip.link.context);
         let live = match live_parent {
             Some(id) if Some(id) != event.parent => Some(self.read_tip(id)?),
             _ => tip,
         };
-        let tokenizer = self.rules.tokenizer;
-        let header = render::header(&event);
-        let adds = match prepared.cover {
-            None => Adds::Block {
-                agent: event.agent.as_str(),
-                tokens: tokenizer.count(&header) + prepared.tokens,
-            },
-            Some(cover) => {
-                let tokens = live.as_ref().map_or(0, |live| live.link.tokens);
-                Adds::Snapshot { context: cover.context(tokenizer, &header, tokens) }
-            }
+        let tokens = match event.kind {
+            EventType::Snapshot => 0,
+            _ => self.rules.tokenizer.count(&render::header(&event)) + prepared.tokens,
         };
-        let link = self.link_after(&event, live.as_ref(), adds)?;
-        self.txn.insert_event(&event, &link)?;
-        self.txn.set_head(branch.id, event.id, event.sequence)?;
-        self.last = (event.id, event.log);
-        let author = match prepared.cover {
-            Some(_) => live.and_then(|live| live.author),
-            None => Some((event.id, event.agent.clone())),
-        };
+        let weight = Weight { tokens, cover: prepared.cover };
+        let link = self.store(&mut event, live, weight, &prepared.payload)?;
         self.note_growth(branch, before, &link);
-        if self.appended {
-            self.links.put(event.id, link);
-        }
-        self.appended = true;
-        self.tips.insert(
-            branch.id,
-            Tip {
-                id: event.id,
-                hash: event.hash,
-                sequence: event.sequence,
-                timestamp: event.timestamp,
-                link,
-                author,
-            },
-        );
-        if !branch.name.is_reserved() {
-            self.checkpoints.appended(self.txn, &event, &prepared.payload, bytes)?;
-        }
         prepared.content = event.content.unwrap_or_default();
         Ok(Appended {
             event_id: event.id,
@@ -463,6 +443,55 @@ impl<'t> Log<'t> {
             event_type: event.kind,
             redacted: prepared.redacted.clone(),
         })
+    }
+
+    /// Stores `event` as the next of the log and the new head of its branch, after `live` on the live
+    /// timeline.
+    fn store(
+        &mut self,
+        event: &mut Event,
+        live: Option<Tip>,
+        Weight { tokens, cover }: Weight,
+        payload: &Payload,
+    ) -> Result<Link, StoreError> {
+        event.log = chain_log(&self.last.1, &event.hash);
+        let adds = match (event.kind, cover) {
+            (EventType::Snapshot, Some(cover)) => {
+                let tokens = live.as_ref().map_or(0, |live| live.link.tokens);
+                let header = render::header(event);
+                Adds::Snapshot { context: cover.context(self.rules.tokenizer, &header, tokens) }
+            }
+            (EventType::Snapshot, None) => Adds::Nothing,
+            _ => Adds::Block { agent: event.agent.as_str(), tokens },
+        };
+        let link = self.link_after(event, live.as_ref(), adds)?;
+        self.txn.insert_event(event, &link)?;
+        self.txn.set_head(event.lineage, event.id, event.sequence)?;
+        self.last = (event.id, event.log);
+        let author = match event.kind {
+            EventType::Snapshot => live.and_then(|live| live.author),
+            _ => Some((event.id, event.agent.clone())),
+        };
+        if self.appended {
+            self.links.put(event.id, link);
+        }
+        self.appended = true;
+        self.tips.insert(
+            event.lineage,
+            Tip {
+                id: event.id,
+                hash: event.hash,
+                sequence: event.sequence,
+                timestamp: event.timestamp,
+                link,
+                author,
+            },
+        );
+        if !event.branch.is_reserved() {
+            let bytes = event.content.as_ref().map_or(0, |content| content.payload.len());
+            self.checkpoints.appended(self.txn, event, payload, bytes)?;
+        }
+        Ok(link)
     }
 
     fn next_id(&self) -> Result<EventId, StoreError> {

@@ -29,8 +29,6 @@ pub(crate) struct Misfit {
 pub(crate) struct EventRow {
     /// Without the name of its branch.
     pub event: Event,
-    /// What an erasure left of the payload.
-    pub remains: Option<String>,
     pub link: Option<Result<Link, Misfit>>,
 }
 
@@ -382,7 +380,7 @@ fn event_row(row: &Row<'_>) -> Result<EventRow, Misfit> {
         _ => return Err(Misfit { id, why: "type is no text".to_owned() }),
     };
     let salt: Option<[u8; 16]> = column(row, 10, id, "salt")?;
-    let (content, remains) = match salt {
+    let (content, structure) = match salt {
         Some(salt) => {
             let payload = column(row, 11, id, "payload")?;
             let metadata = column(row, 12, id, "metadata")?;
@@ -408,9 +406,10 @@ fn event_row(row: &Row<'_>) -> Result<EventRow, Misfit> {
         body: Hash(column(row, 8, id, "body")?),
         log: Hash(column(row, 9, id, "log")?),
         content,
+        structure,
     };
     let link = column::<Option<i64>>(row, 22, id, "link")?.map(|_| link_row(row, id));
-    Ok(EventRow { event, remains, link })
+    Ok(EventRow { event, link })
 }
 
 fn link_row(row: &Row<'_>, id: i64) -> Result<Link, Misfit> {

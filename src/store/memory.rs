@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::lease::TOKEN_MAX;
 use super::{Branch, Engine, Identity, Lease, Leases, Operation, ReadTxn, StoreError, WriteTxn};
-use crate::event::Event;
+use crate::event::{Event, EventType};
 use crate::id::{AgentId, BranchName, EventId, Hash, LineageId};
 use crate::lineage::Link;
 use crate::time::Timestamp;
@@ -108,6 +108,14 @@ impl ReadTxn for Memory {
         Ok(self.events.iter().find(own).map(|(event, _)| event.id))
     }
 
+    fn event_at(&self, lineage: LineageId, sequence: u64) -> Result<Option<Event>, StoreError> {
+        self.own_event(lineage, sequence)?.map_or(Ok(None), |id| self.event(id))
+    }
+
+    fn by_hash(&self, hash: &Hash) -> Result<Option<EventId>, StoreError> {
+        Ok(self.events.iter().find(|(event, _)| event.hash == *hash).map(|(event, _)| event.id))
+    }
+
     fn with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<EventId>, StoreError> {
         let mut found: Vec<(Hash, EventId)> = self
             .events
@@ -117,6 +125,20 @@ impl ReadTxn for Memory {
             .collect();
         found.sort();
         Ok(found.into_iter().take(limit).map(|(_, id)| id).collect())
+    }
+
+    fn snapshots_after(&self, after: EventId) -> Result<Vec<EventId>, StoreError> {
+        let is_one = |event: &Event| event.kind == EventType::Snapshot && event.id > after;
+        let events = self.events.iter().map(|(event, _)| event);
+        Ok(events.filter(|event| is_one(event)).map(|event| event.id).collect())
+    }
+
+    fn metadata_with(&self, text: &str) -> Result<Vec<EventId>, StoreError> {
+        let has = |event: &Event| {
+            event.content.as_ref().is_some_and(|content| content.metadata.contains(text))
+        };
+        let events = self.events.iter().map(|(event, _)| event);
+        Ok(events.filter(|event| has(event)).map(|event| event.id).collect())
     }
 
     fn log_head(&self) -> Result<Option<(EventId, Hash)>, StoreError> {
@@ -160,6 +182,17 @@ impl ReadTxn for Memory {
         Ok(rows.filter(|lease| which.contains(lease)).take(limit).cloned().collect())
     }
 
+    fn checkpoints_from(&self, event: EventId) -> Result<Vec<(EventId, LineageId)>, StoreError> {
+        let places = self.checkpoints.keys().map(|(lineage, id)| (*id, *lineage));
+        let mut found: Vec<_> = places.filter(|(id, _)| *id >= event).collect();
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    fn operations(&self) -> Result<Vec<(String, Operation)>, StoreError> {
+        Ok(self.operations.clone().into_iter().collect())
+    }
+
     fn operation(&self, id: &str) -> Result<Option<Operation>, StoreError> {
         Ok(self.operations.get(id).cloned())
     }
@@ -183,10 +216,32 @@ impl WriteTxn for Memory {
         Ok(())
     }
 
+    fn erase_content(&mut self, erased: &Event) -> Result<(), StoreError> {
+        for (event, _) in self.events.iter_mut().filter(|(event, _)| event.id == erased.id) {
+            event.content = None;
+            event.structure.clone_from(&erased.structure);
+        }
+        Ok(())
+    }
+
+    fn set_link(&mut self, id: EventId, link: &Link) -> Result<(), StoreError> {
+        for (_, own) in self.events.iter_mut().filter(|(event, _)| event.id == id) {
+            *own = *link;
+        }
+        Ok(())
+    }
+
     fn insert_branch(&mut self, branch: &Branch) -> Result<LineageId, StoreError> {
         let id = LineageId(self.branches.len() as i64 + 1);
         self.branches.push(Branch { id, ..branch.clone() });
         Ok(id)
+    }
+
+    fn rename_branch(&mut self, id: LineageId, name: &BranchName) -> Result<(), StoreError> {
+        for branch in self.branches.iter_mut().filter(|branch| branch.id == id) {
+            branch.name.clone_from(name);
+        }
+        Ok(())
     }
 
     fn set_head(&mut self, id: LineageId, head: EventId, sequence: u64) -> Result<(), StoreError> {
@@ -215,6 +270,16 @@ impl WriteTxn for Memory {
         for lease in self.leases.values_mut() {
             lease.token = lease.token.saturating_add(by).min(TOKEN_MAX);
         }
+        Ok(())
+    }
+
+    fn delete_checkpoint(&mut self, lineage: LineageId, event: EventId) -> Result<(), StoreError> {
+        self.checkpoints.remove(&(lineage, event));
+        Ok(())
+    }
+
+    fn delete_operation(&mut self, id: &str) -> Result<(), StoreError> {
+        self.operations.remove(id);
         Ok(())
     }
 

@@ -10,7 +10,7 @@ pub mod memkernel;
 pub mod memory;
 mod schema;
 pub mod sqlite;
-mod turnstile;
+pub(crate) mod turnstile;
 mod waiting;
 
 use crate::code::{Code, Coded};
@@ -100,8 +100,16 @@ pub trait ReadTxn {
     fn event(&self, id: EventId) -> Result<Option<Event>, StoreError>;
     /// The event with this sequence among the own events of a branch.
     fn own_event(&self, lineage: LineageId, sequence: u64) -> Result<Option<EventId>, StoreError>;
+    /// The event with this sequence among the own events of a branch, whole.
+    fn event_at(&self, lineage: LineageId, sequence: u64) -> Result<Option<Event>, StoreError>;
+    /// The event with this hash.
+    fn by_hash(&self, hash: &Hash) -> Result<Option<EventId>, StoreError>;
     /// Up to `limit` events whose hash begins with the hex digits `prefix`.
     fn with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<EventId>, StoreError>;
+    /// The snapshots after `event` in the log, erased ones too. O(n).
+    fn snapshots_after(&self, event: EventId) -> Result<Vec<EventId>, StoreError>;
+    /// The events in whose metadata `text` stands. O(n).
+    fn metadata_with(&self, text: &str) -> Result<Vec<EventId>, StoreError>;
     /// The newest event of the log, with the log chain up to it.
     fn log_head(&self) -> Result<Option<(EventId, Hash)>, StoreError>;
 
@@ -128,8 +136,11 @@ pub trait ReadTxn {
         after: Option<&str>,
         limit: usize,
     ) -> Result<Vec<Lease>, StoreError>;
+    /// Where there are checkpoints at or after `event` in the log, in its order.
+    fn checkpoints_from(&self, event: EventId) -> Result<Vec<(EventId, LineageId)>, StoreError>;
 
     fn operation(&self, id: &str) -> Result<Option<Operation>, StoreError>;
+    fn operations(&self) -> Result<Vec<(String, Operation)>, StoreError>;
     fn setting(&self, key: &str) -> Result<Option<String>, StoreError>;
     fn settings(&self) -> Result<Vec<(String, String)>, StoreError>;
     /// The branch an agent last switched to.
@@ -150,8 +161,13 @@ pub trait ReadTxn {
 pub trait WriteTxn: ReadTxn {
     /// Stores an event under the next id with its link. `event.id` must be one more than the last.
     fn insert_event(&mut self, event: &Event, link: &Link) -> Result<(), StoreError>;
+    /// Takes the content of an event away, as [`Event::erase`] did with `event`.
+    fn erase_content(&mut self, event: &Event) -> Result<(), StoreError>;
+    fn set_link(&mut self, id: EventId, link: &Link) -> Result<(), StoreError>;
     /// Stores a branch; its id is assigned.
     fn insert_branch(&mut self, branch: &Branch) -> Result<LineageId, StoreError>;
+    /// Gives a branch another name here; that no other has it is the caller's care.
+    fn rename_branch(&mut self, id: LineageId, name: &BranchName) -> Result<(), StoreError>;
     fn set_head(&mut self, id: LineageId, head: EventId, sequence: u64) -> Result<(), StoreError>;
     fn put_checkpoint(
         &mut self,
@@ -163,6 +179,8 @@ pub trait WriteTxn: ReadTxn {
     fn put_lease(&mut self, lease: &Lease) -> Result<(), StoreError>;
     /// Adds `by` to the token of every resource, so that none granted before is current.
     fn raise_lease_tokens(&mut self, by: u64) -> Result<(), StoreError>;
+    fn delete_checkpoint(&mut self, lineage: LineageId, event: EventId) -> Result<(), StoreError>;
+    fn delete_operation(&mut self, id: &str) -> Result<(), StoreError>;
     fn put_operation(&mut self, id: &str, operation: &Operation) -> Result<(), StoreError>;
     /// Sets, or with `None` removes, a setting.
     fn set_setting(&mut self, key: &str, value: Option<&str>) -> Result<(), StoreError>;

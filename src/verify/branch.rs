@@ -51,11 +51,7 @@ pub(super) fn check(
         if let Err(error) = branch.created_by.as_str().parse::<AgentId>() {
             add(Kind::BranchShape, error.to_string());
         }
-        // No command renames a branch; an import may put a prefix before its name.
-        let is_prefixed = |name: &str| {
-            name.strip_suffix(branch.born.as_str()).is_some_and(|prefix| prefix.ends_with('/'))
-        };
-        if branch.name != branch.born && !is_prefixed(branch.name.as_str()) {
+        if branch.name.is_reserved() != branch.born.is_reserved() {
             add(Kind::BranchName, format!("was born as '{}'", branch.born));
         }
         // Names that came with an import may differ in letter case only.

@@ -2,16 +2,12 @@
 
 use super::report::{About, Findings, Kind};
 use crate::canon::{Object, Value};
-use crate::event::{CONTENT_MAX, Content, Event, EventType, SNAPSHOT_MAX};
+use crate::event::{self, CONTENT_MAX, Content, Event, EventType};
 use crate::id::{AgentId, EventId, Hash, LineageId};
 use crate::lineage::Link;
 use crate::memkernel::MEMBER;
 use crate::store::{Branch, ForkPoint};
 use crate::time::Timestamp;
-
-/// Most bytes of an event that keeps content of another program as a text: in a string, `"` and `\\`
-/// take two bytes.
-const TEXT_MAX: usize = 3 * CONTENT_MAX;
 
 /// What the checks of an event need of one before it.
 #[derive(Debug, Clone)]
@@ -40,7 +36,6 @@ pub(super) struct Said {
 /// Checks what `event` says against its digest.
 pub(super) fn content(
     event: &Event,
-    remains: Option<&str>,
     scratch: &mut String,
     about: &dyn Fn() -> About,
     findings: &mut Findings,
@@ -50,9 +45,8 @@ pub(super) fn content(
         findings.add(Kind::EventShape, about(), error.to_string());
     }
     let Some(content) = &event.content else {
-        let is_structural = matches!(event.kind, EventType::Forked | EventType::RolledBack);
-        let payload = match remains {
-            Some(_) if !is_structural => {
+        let payload = match event.structure.as_deref() {
+            Some(_) if event.kind.structure().is_empty() => {
                 findings.add(Kind::EventShape, about(), "payload is there without its salt");
                 None
             }
@@ -111,25 +105,11 @@ fn sizes(
     about: &dyn Fn() -> About,
     findings: &mut Findings,
 ) {
-    let most = match event.kind {
-        EventType::Snapshot => SNAPSHOT_MAX,
-        EventType::Imported => TEXT_MAX,
-        _ => CONTENT_MAX,
-    };
-    let bytes = content.payload.len();
-    if bytes > most {
-        findings.add(Kind::Content, about(), format!("payload has {bytes} bytes of {most}"));
-    }
-    let mut bytes = content.metadata.len();
-    if bytes > CONTENT_MAX {
-        // What an import notes there does not count.
-        bytes = metadata.map_or(bytes, |mut metadata| {
-            metadata.remove(MEMBER);
-            metadata.canonical().len()
-        });
-    }
-    if bytes > CONTENT_MAX {
-        let why = format!("metadata has {bytes} bytes of {CONTENT_MAX}");
+    let most = event.kind.payload_max();
+    let bytes = event::counted_metadata(&content.metadata, metadata.as_ref());
+    let payload = event::within("payload", content.payload.len(), most);
+    let metadata = event::within("metadata", bytes, CONTENT_MAX);
+    for why in [payload, metadata].into_iter().filter_map(Result::err) {
         findings.add(Kind::Content, about(), why);
     }
 }
@@ -181,6 +161,11 @@ pub(super) fn chained(
     }
 }
 
+/// Whether `branch` goes on, under the same name of birth, from an event of `source`.
+fn left(branch: &Branch, source: &Branch) -> bool {
+    branch.born == source.born && branch.fork_point.is_some_and(|point| point.lineage == source.id)
+}
+
 /// Checks that the first own event of a branch, and no other, is its fork, and says what the row of
 /// the branch says.
 pub(super) fn fork(
@@ -197,6 +182,8 @@ pub(super) fn fork(
     match (is_first && branch.parent.is_some(), is_fork) {
         (false, false) => return,
         (true, true) => {}
+        // What left a branch of the same birth elsewhere, and was imported.
+        (true, false) if source.is_some_and(|source| left(branch, source)) => {}
         (true, false) => {
             findings.add(Kind::Fork, about(), "its branch does not begin with a fork");
             return;
@@ -223,12 +210,17 @@ pub(super) fn fork(
     if branch.fork_point != point {
         differs("the fork point");
     }
-    let Some(payload) = payload else { return };
+    let Some(payload) = payload.filter(|_| is_fork) else { return };
     let named = payload.get("source_branch").and_then(Value::as_str);
     let is_source = |source: &Branch| {
         named == Some(source.name.as_str()) || named == Some(source.born.as_str())
     };
-    if !source.is_some_and(is_source) {
+    // An import does not know every branch of where the fork was made. It takes the one that the fork
+    // point belongs to then, or any root for a fork of an empty branch.
+    let stands_in = |source: &Branch| {
+        branch.fork_point.map_or(source.parent.is_none(), |point| point.lineage == source.id)
+    };
+    if named.is_none() || !source.is_some_and(|source| is_source(source) || stands_in(source)) {
         differs("source_branch");
     }
     if payload.get("fork_point_sequence") != Some(&branch.fork_sequence().into()) {

@@ -41,7 +41,7 @@ kinds! {
     Store = "store",
     /// A branch row holds what cannot stand there.
     BranchShape = "branch-shape",
-    /// Two names differ in letter case at most.
+    /// Two branches have one name, or one has a name that only `mk` gives.
     BranchName = "branch-name",
     /// A branch does not begin where its fork says.
     BranchFork = "branch-fork",

@@ -1,6 +1,6 @@
 //! A thread's way through its chunks of the log.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 use super::branch::{Tallies, Tally};
@@ -13,6 +13,7 @@ use super::report::{About, Findings, Kind};
 use super::rows::Plan;
 use crate::branch;
 use crate::canon::{Object, Value};
+use crate::erase;
 use crate::event::{Event, EventType, chain_log};
 use crate::id::{EventId, Hash, LineageId};
 use crate::lineage::{self, Adds, Link};
@@ -30,10 +31,10 @@ pub(super) struct Seen {
     pub checkpoints: u64,
     pub tallies: Tallies,
     pub suspects: Vec<Suspect>,
-    /// Events without content.
-    pub erased: Vec<(Hash, About)>,
-    /// The events that were erased, as the events that say so name them.
-    pub erasures: HashSet<Hash>,
+    /// Events without content, with what is left of their payloads.
+    pub erased: Vec<(Hash, Option<String>, About)>,
+    /// The events that were erased, as the events that say so name them, with what must be left.
+    pub erasures: HashMap<Hash, Option<String>>,
     /// Of each index.
     sums: [Sums; 2],
 }
@@ -186,7 +187,7 @@ impl<'p> Worker<'p> {
         row: EventRow,
         log: Option<Hash>,
     ) -> Result<(), StoreError> {
-        let EventRow { mut event, remains, link } = row;
+        let EventRow { mut event, link } = row;
         self.seen.links += u64::from(link.is_some());
         self.seen.sums[Index::Hash as usize].table.add_hash(&event.hash.0, event.id);
         let (lineage, sequence) = (event.lineage.0, event.sequence.cast_signed());
@@ -206,7 +207,7 @@ impl<'p> Worker<'p> {
         };
         let findings = &mut self.seen.findings;
         let text = &mut self.text;
-        let said = event::content(event, remains.as_deref(), text, &about, findings);
+        let said = event::content(event, text, &about, findings);
         let payload = said.payload.as_ref();
         let tally = Tally::of(event, said.keeps_time && event.content.is_some());
         let own = self.seen.tallies.entry(branch.id);
@@ -231,12 +232,13 @@ impl<'p> Worker<'p> {
     /// Notes who was erased, and who says so.
     fn erasure(&mut self, event: &Event, payload: Option<&Object>, about: &dyn Fn() -> About) {
         if event.content.is_none() {
-            self.seen.erased.push((event.hash, about()));
+            self.seen.erased.push((event.hash, event.structure.clone(), about()));
         }
         if event.kind == EventType::Erased
-            && let Some(target) = payload.and_then(|payload| hash_in(payload, "target_hash"))
+            && event.branch.as_str() == erase::BRANCH
+            && let Some((target, left)) = payload.and_then(erase::target)
         {
-            self.seen.erasures.insert(target);
+            self.seen.erasures.insert(target, left.map(|left| left.canonical()));
         }
     }
 
@@ -377,12 +379,13 @@ impl<'p> Worker<'p> {
         };
         let payload = payload.filter(|_| event.content.is_some());
         let adds = match (event.kind, payload) {
+            (EventType::Snapshot, None) if event.content.is_none() => Adds::Nothing,
             (EventType::Snapshot, payload) => {
                 let found = found.map_or(0, |found| found.context);
                 if let (Some(payload), Some((live, link, _))) = (payload, live) {
                     self.context(audit, event, payload, (live.id, link), found, about)?;
                 }
-                // Whether it is right is told in the end; that of one that was erased stands.
+                // Whether it is right is told in the end.
                 Adds::Snapshot { context: found }
             }
             (_, payload) => {
@@ -391,7 +394,10 @@ impl<'p> Worker<'p> {
                         let target = live.map(|(live, ..)| live.id);
                         self.tokens(audit, event, payload, target)?
                     }
-                    // What was erased was counted; its number stands.
+                    None if event.content.is_none() => {
+                        render::erased_tokens(self.plan.tokenizer, event)
+                    }
+                    // What cannot be read, which has been said, cannot be counted either.
                     None => {
                         let before = live.map_or(0, |(_, link, _)| link.tokens);
                         found.map_or(0, |found| found.tokens.saturating_sub(before))

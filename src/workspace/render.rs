@@ -13,6 +13,9 @@ use crate::tokens::Tokenizer;
 /// Characters of tool output that a block keeps, from its end.
 const OUTPUT_MAX: usize = 4_000;
 
+/// What stands in the place of what an event said, once that is erased.
+pub const ERASED: &str = "[erased]";
+
 /// The block of an event that is no snapshot. `payload` is its payload as reports show it, with
 /// local ids; `None` if it was erased.
 #[must_use]
@@ -20,7 +23,7 @@ pub fn block(event: &Event, payload: Option<&Object>) -> String {
     let mut out = header(event);
     match payload {
         Some(payload) => out.push_str(&body(event.kind, payload)),
-        None => out.push_str("[erased]"),
+        None => out.push_str(ERASED),
     }
     out
 }
@@ -38,6 +41,16 @@ pub fn short_block(event: &Event, payload: Option<&Object>) -> String {
 #[must_use]
 pub fn block_tokens(tokenizer: Tokenizer, event: &Event, payload: &Object) -> u64 {
     tokenizer.count(&header(event)) + tokenizer.count(&body(event.kind, payload))
+}
+
+/// Tokens of the block of an event whose content was erased; none for a snapshot, which has no block
+/// of its own then.
+#[must_use]
+pub fn erased_tokens(tokenizer: Tokenizer, event: &Event) -> u64 {
+    match event.kind {
+        EventType::Snapshot => 0,
+        _ => tokenizer.count(&header(event)) + tokenizer.count(ERASED),
+    }
 }
 
 /// What a block says after its header.

@@ -166,6 +166,10 @@ fn help_explains_a_command_or_the_codes() {
         lease-held                1 yes       another holds a lease on it, or was first to wait for one
         lease-lost                1 no        the token is not the current one of a lease that you hold
         secret-refused            1 no        the input holds what looks like a secret
+        not-erasable              1 no        the content of the event is gone, or cannot be taken alone
+        bad-line                128 no        a line of an import is not one that an export wrote
+        file-exists               1 no        there is a file of that name
+        events-lost               1 no        a restore would lose events that the backup does not hold
         busy                     75 yes       another process held the write lock for the whole wait
         read-only               128 no        the store cannot be written by this user
         no-project              128 no        no project here or in any parent directory

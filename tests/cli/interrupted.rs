@@ -83,3 +83,36 @@ fn lines_that_were_answered_before_the_interrupt_are_kept() {
     interrupt(mk);
     repo.mk("rev-list --count").success().stdout("2\n");
 }
+
+#[test]
+fn an_import_or_an_erasure_that_is_killed_is_whole_or_absent() {
+    let sandbox = Sandbox::empty();
+    let lines = "yes '{\"payload\":{\"note\":\"a secret of some length\"}}' | head -n 2000";
+    sandbox
+        .sh(&format!("mkdir a b && cd a && mk init . && mk config gc.auto off && {lines} | mk append --batch -q"))
+        .success();
+    sandbox
+        .sh("cd a && mk export ../e.ndjson; cd ../b && mk init . && mk config gc.auto off")
+        .success();
+    let count = |project| {
+        let done = sandbox.sh(&format!("cd {project} && mk rev-list --all --count")).success();
+        String::from_utf8(done.get_output().stdout.clone()).unwrap()
+    };
+    for delay in [5, 20, 60, 150, 400] {
+        let mut mk = start(&sandbox, "-C b import ../e.ndjson");
+        thread::sleep(Duration::from_millis(delay));
+        let _ = mk.kill();
+        mk.wait().unwrap();
+        let found = count("b");
+        assert!(found == "0\n" || found == "2000\n", "{found} after {delay} ms");
+        sandbox.sh("cd b && mk verify").success();
+    }
+    for delay in [5, 20, 60, 150, 400] {
+        let mut mk = start(&sandbox, "-C a erase main -m why");
+        thread::sleep(Duration::from_millis(delay));
+        let _ = mk.kill();
+        mk.wait().unwrap();
+        sandbox.sh("cd a && mk verify").success();
+    }
+    sandbox.sh("cd a && mk erase --finish && mk verify").success();
+}

@@ -4,11 +4,13 @@
 
 mod append;
 mod arguments;
+mod backup;
 mod branches;
 mod config;
 mod damage;
 mod demo;
 mod discovery;
+mod erase;
 mod filesystem;
 mod gc;
 mod generated;
@@ -30,4 +32,5 @@ mod secrets;
 mod state;
 mod stores;
 mod streams;
+mod transfer;
 mod verify_log;

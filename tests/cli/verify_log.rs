@@ -54,6 +54,11 @@ fn a_second_implementation_comes_to_the_same_anchor_and_finds_every_change() {
     let lines: Vec<Vec<u8>> =
         bash(&sandbox, LINES).lines().map(|line| line.as_bytes().to_owned()).collect();
     assert_eq!(verify(&sandbox, &lines), Ok(anchor.clone()));
+    let export = bash(&sandbox, "mk export --log-order");
+    let export: Vec<Vec<u8>> = export.lines().map(|line| line.as_bytes().to_owned()).collect();
+    assert_eq!(verify(&sandbox, &export), Ok(anchor.clone()));
+    let lost: Vec<Vec<u8>> = [&export[..2], &export[3..]].concat();
+    assert!(verify(&sandbox, &lost).is_err());
 
     for index in 0..lines.len() {
         let mut changed = lines.clone();

@@ -17,6 +17,7 @@ mod revisions;
 mod rollbacks;
 mod states;
 mod timeline;
+mod transfers;
 mod units;
 mod verify;
 #[path = "../../benches/support/workload.rs"]

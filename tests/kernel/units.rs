@@ -122,6 +122,7 @@ fn read_event(event: &Object) -> Event {
             payload: content("payload"),
             metadata: content("metadata"),
         }),
+        structure: None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! The embedded engine: one SQLite file in WAL mode.
 
+mod copy;
 mod failure;
 mod lease;
 mod txn;
@@ -207,6 +208,10 @@ impl Sqlite {
             .map_err(failed)?;
         connection.pragma_update(None, "wal_autocheckpoint", 0).map_err(failed)?;
         connection.pragma_update(None, "cache_size", -CACHE_KIB).map_err(failed)?;
+        // What is erased is overwritten at once, and not only when the file is written anew.
+        connection
+            .pragma_update_and_check(None, "secure_delete", "ON", |_| Ok(()))
+            .map_err(failed)?;
         let store = Self { connection, path: path.to_owned(), lock_timeout };
         let version = store
             .connection
@@ -261,6 +266,41 @@ impl Sqlite {
             .transaction()
             .map_err(|error| failure(error, &self.path, Duration::ZERO))?;
         body(&Audit::new(Txn::new(&txn, &self.path)))
+    }
+
+    /// Writes the whole file anew from what the rows hold, so that no page keeps what was deleted or
+    /// erased, and empties the WAL. Takes as long as copying the file, and twice its room; writers
+    /// wait, readers go on.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] if another process reads for the whole wait, [`StoreError::DiskFull`].
+    /// Then old pages, or the WAL, may still hold what is gone from the rows.
+    pub fn scrub(&mut self) -> Result<(), StoreError> {
+        #[expect(clippy::disallowed_methods, reason = "it measures a wait")]
+        let begun = Instant::now();
+        let _turn = Turnstile::enter(&with_suffix(&self.path, "-lock"), self.lock_timeout)?;
+        let failed = |error| failure(error, &self.path, begun.elapsed());
+        let rest = || self.lock_timeout.saturating_sub(begun.elapsed());
+        self.connection.busy_timeout(rest()).map_err(failed)?;
+        self.connection.execute_batch("VACUUM").map_err(failed)?;
+        self.empty_wal(rest())
+    }
+
+    /// Copies the WAL into the file and leaves it empty.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] if another process reads for all of `timeout`.
+    pub fn empty_wal(&self, timeout: Duration) -> Result<(), StoreError> {
+        let failed = |error| failure(error, &self.path, timeout);
+        self.connection.busy_timeout(timeout).map_err(failed)?;
+        let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
+        let busy: bool = self.connection.query_row(sql, (), |row| row.get(0)).map_err(failed)?;
+        match busy {
+            false => Ok(()),
+            true => Err(StoreError::Busy {
+                waited_ms: u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX),
+            }),
+        }
     }
 
     /// Empties the WAL if it has grown long and nobody reads. What is committed is safe either way, so

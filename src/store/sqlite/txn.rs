@@ -191,6 +191,18 @@ impl ReadTxn for Txn<'_> {
         self.optional(sql, (lineage.0, sequence), |row| row.get(0).map(EventId))
     }
 
+    fn event_at(&self, lineage: LineageId, sequence: u64) -> Result<Option<Event>, StoreError> {
+        let Ok(sequence) = i64::try_from(sequence) else { return Ok(None) };
+        let sql = format!("{EVENT} WHERE lineage = ?1 AND sequence = ?2");
+        let row = self.optional(&sql, (lineage.0, sequence), read_event)?;
+        row.map(|event| Ok(Event { branch: self.born(lineage)?, ..event })).transpose()
+    }
+
+    fn by_hash(&self, hash: &Hash) -> Result<Option<EventId>, StoreError> {
+        let sql = "SELECT id FROM event WHERE hash = ?1";
+        self.optional(sql, [hash.0], |row| row.get(0).map(EventId))
+    }
+
     fn with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<EventId>, StoreError> {
         let bound = |fill: &str| {
             let digits = format!("{prefix}{}", fill.repeat(64 - prefix.len()));
@@ -201,6 +213,17 @@ impl ReadTxn for Txn<'_> {
             (bound("0"), bound("f"), i64::try_from(limit).unwrap_or(i64::MAX)),
             |row| row.get(0).map(EventId),
         )
+    }
+
+    fn snapshots_after(&self, after: EventId) -> Result<Vec<EventId>, StoreError> {
+        let sql = "SELECT id FROM event WHERE id > ?1 AND type = ?2 ORDER BY id";
+        let kind = EventType::Snapshot.as_str();
+        self.all(sql, (after.0, kind), |row| row.get(0).map(EventId))
+    }
+
+    fn metadata_with(&self, text: &str) -> Result<Vec<EventId>, StoreError> {
+        let sql = "SELECT id FROM event WHERE instr(metadata, ?1) > 0 ORDER BY id";
+        self.all(sql, [text], |row| row.get(0).map(EventId))
     }
 
     fn log_head(&self) -> Result<Option<(EventId, Hash)>, StoreError> {
@@ -276,6 +299,17 @@ impl ReadTxn for Txn<'_> {
         self.all(&sql, (prefix, below, after, limit, now), lease::read)
     }
 
+    fn checkpoints_from(&self, event: EventId) -> Result<Vec<(EventId, LineageId)>, StoreError> {
+        let sql = "SELECT id, lineage FROM checkpoint WHERE id >= ?1 ORDER BY id";
+        self.all(sql, [event.0], |row| Ok((EventId(row.get(0)?), LineageId(row.get(1)?))))
+    }
+
+    fn operations(&self) -> Result<Vec<(String, Operation)>, StoreError> {
+        self.all("SELECT id, digest, report FROM operation ORDER BY id", (), |row| {
+            Ok((row.get(0)?, Operation { digest: Hash(row.get(1)?), report: row.get(2)? }))
+        })
+    }
+
     fn operation(&self, id: &str) -> Result<Option<Operation>, StoreError> {
         self.optional("SELECT digest, report FROM operation WHERE id = ?1", [id], |row| {
             Ok(Operation { digest: Hash(row.get(0)?), report: row.get(1)? })
@@ -320,7 +354,7 @@ impl WriteTxn for Txn<'_> {
                 event.body.0,
                 event.log.0,
                 content.map(|content| content.salt),
-                content.map(|content| &content.payload),
+                content.map(|content| &content.payload).or(event.structure.as_ref()),
                 content.map(|content| &content.metadata),
             ),
         )
@@ -329,21 +363,23 @@ impl WriteTxn for Txn<'_> {
                 connection,
                 &mut self.insert_link,
                 "INSERT INTO link VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-                (
-                    event.id.0,
-                    link.lineage.0,
-                    link.live_parent.map(|id| id.0),
-                    signed(link.depth),
-                    link.jump.0,
-                    signed(link.jump_depth),
-                    link.snapshot.map(|id| id.0),
-                    signed(link.tokens),
-                    signed(link.context),
-                    link.other.map(|id| id.0),
-                ),
+                link_values(event.id, link),
             )
         })
         .map_err(|error| failure(error, path, Duration::ZERO))
+    }
+
+    fn erase_content(&mut self, event: &Event) -> Result<(), StoreError> {
+        let sql = "UPDATE event SET salt = NULL, payload = ?2, metadata = NULL WHERE id = ?1";
+        self.execute(sql, (event.id.0, &event.structure))
+    }
+
+    fn set_link(&mut self, id: EventId, link: &Link) -> Result<(), StoreError> {
+        self.execute(
+            "UPDATE link SET lineage = ?2, live_parent = ?3, depth = ?4, jump = ?5, jump_depth = ?6, \
+             snapshot = ?7, tokens = ?8, context = ?9, other = ?10 WHERE id = ?1",
+            link_values(id, link),
+        )
     }
 
     fn insert_branch(&mut self, branch: &Branch) -> Result<LineageId, StoreError> {
@@ -364,6 +400,10 @@ impl WriteTxn for Txn<'_> {
             ),
         )?;
         Ok(LineageId(self.connection.last_insert_rowid()))
+    }
+
+    fn rename_branch(&mut self, id: LineageId, name: &BranchName) -> Result<(), StoreError> {
+        self.execute("UPDATE branch SET name = ?2 WHERE id = ?1", (id.0, name.as_str()))
     }
 
     fn set_head(&mut self, id: LineageId, head: EventId, sequence: u64) -> Result<(), StoreError> {
@@ -405,6 +445,15 @@ impl WriteTxn for Txn<'_> {
         self.execute(sql, (i64::MAX, signed(by)))
     }
 
+    fn delete_checkpoint(&mut self, lineage: LineageId, event: EventId) -> Result<(), StoreError> {
+        let sql = "DELETE FROM checkpoint WHERE lineage = ?1 AND id = ?2";
+        self.execute(sql, (lineage.0, event.0))
+    }
+
+    fn delete_operation(&mut self, id: &str) -> Result<(), StoreError> {
+        self.execute("DELETE FROM operation WHERE id = ?1", [id])
+    }
+
     fn put_operation(&mut self, id: &str, operation: &Operation) -> Result<(), StoreError> {
         let sql = "INSERT INTO operation VALUES (?1, ?2, ?3)";
         self.execute(sql, (id, operation.digest.0, &operation.report))
@@ -423,6 +472,22 @@ impl WriteTxn for Txn<'_> {
         let sql = "INSERT OR REPLACE INTO current_branch VALUES (?1, ?2)";
         self.execute(sql, (agent.as_str(), name.as_str()))
     }
+}
+
+/// The columns of `link`, in their order.
+fn link_values(id: EventId, link: &Link) -> impl Params {
+    (
+        id.0,
+        link.lineage.0,
+        link.live_parent.map(|id| id.0),
+        signed(link.depth),
+        link.jump.0,
+        signed(link.jump_depth),
+        link.snapshot.map(|id| id.0),
+        signed(link.tokens),
+        signed(link.context),
+        link.other.map(|id| id.0),
+    )
 }
 
 /// Runs an INSERT that stays prepared for the transaction.
@@ -477,9 +542,9 @@ pub fn read_event(row: &Row<'_>) -> rusqlite::Result<Event> {
     let kind: EventType = row.get_ref(6)?.as_str()?.parse().map_err(|error| {
         rusqlite::Error::FromSqlConversionFailure(6, rusqlite::types::Type::Text, Box::new(error))
     })?;
-    let content = match row.get::<_, Option<[u8; 16]>>(10)? {
-        Some(salt) => Some(Content { salt, payload: row.get(11)?, metadata: row.get(12)? }),
-        None => None,
+    let (content, structure) = match row.get::<_, Option<[u8; 16]>>(10)? {
+        Some(salt) => (Some(Content { salt, payload: row.get(11)?, metadata: row.get(12)? }), None),
+        None => (None, row.get(11)?),
     };
     let id = row.get(0)?;
     Ok(Event {
@@ -495,6 +560,7 @@ pub fn read_event(row: &Row<'_>) -> rusqlite::Result<Event> {
         body: Hash(row.get(8)?),
         log: Hash(row.get(9)?),
         content,
+        structure,
     })
 }
 

@@ -214,7 +214,7 @@ fn a_changed_branch_is_found() {
     let at = |kind, event| vec![(kind, Some(event))];
     for (name, change, expected) in [
         ("side", "id = 77", at(Kind::Lineage, side)),
-        ("side", "name = 'MAIN'", store(Kind::BranchName)),
+        ("side", "name = '@main'", store(Kind::BranchName)),
         ("side", "name = 'a b'", store(Kind::BranchShape)),
         ("side", "name = x'00'", store(Kind::BranchShape)),
         ("side", "name = NULL", store(Kind::BranchShape)),

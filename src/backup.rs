@@ -1,0 +1,236 @@
+//! Backups: a copy of the whole store, with all that exports leave out, and the way back.
+//!
+//! Rule: docs/design.md, sections 4 and 10.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::code::{Code, Coded};
+use crate::id::EventId;
+use crate::store::sqlite::Durability;
+use crate::store::turnstile::Turnstile;
+use crate::store::{Engine, ReadTxn, Sqlite, StoreError};
+use crate::transfer::TOKENS_APART;
+use crate::verify;
+
+/// Why there is no backup, or nothing was restored.
+#[derive(Debug, thiserror::Error)]
+pub enum BackupError {
+    #[error("'{path}' exists")]
+    Exists { path: String },
+    #[error("'{path}' is the store itself")]
+    Itself { path: String },
+    #[error("'{path}' is a directory")]
+    Directory { path: String },
+    #[error("the project has {events} events that the backup does not hold, from event {first} on")]
+    EventsLost { events: u64, first: EventId },
+    #[error("the backup is damaged: {findings} findings; the first: {first}")]
+    Unsound { findings: u64, first: String },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Coded for BackupError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Exists { .. } => Code::FILE_EXISTS,
+            Self::Itself { .. } | Self::Directory { .. } => Code::INVALID_ARGUMENT,
+            Self::EventsLost { .. } => Code::EVENTS_LOST,
+            Self::Unsound { .. } => Code::STORE_DAMAGED,
+            Self::Store(error) => error.code(),
+        }
+    }
+}
+
+/// A backup that was made.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Made {
+    pub path: String,
+    pub events: u64,
+    pub bytes: u64,
+}
+
+/// A store that was put back.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Restored {
+    pub events: u64,
+    /// Where the store is that was replaced, if it held what the backup does not.
+    pub before: Option<String>,
+}
+
+/// Copies the store, as it is at one moment, to the file `to`, which appears whole or not at all. What
+/// is there is replaced with `force` only.
+///
+/// # Errors
+/// If something is at `to`, and those of the store.
+pub fn backup(store: &mut Sqlite, to: &Path, force: bool) -> Result<Made, BackupError> {
+    let path = to.display().to_string();
+    if let Ok(found) = fs::metadata(to) {
+        if found.is_dir() {
+            return Err(BackupError::Directory { path });
+        }
+        let own = fs::metadata(store.path());
+        if own.is_ok_and(|own| (own.dev(), own.ino()) == (found.dev(), found.ino())) {
+            return Err(BackupError::Itself { path });
+        }
+        if !force || !found.is_file() {
+            return Err(BackupError::Exists { path });
+        }
+    }
+    let draft = beside(to, &format!(".{}.new", std::process::id()));
+    let made = store.copy_to(&draft).and_then(|events| put_in_place(&draft, to).map(|()| events));
+    if made.is_err() {
+        remove_store(&draft);
+    }
+    let events = made?;
+    let bytes = fs::metadata(to).map_or(0, |found| found.len());
+    Ok(Made { path, events, bytes })
+}
+
+/// Puts the backup `from` in the place of the store `at`, for all processes at once. It is checked
+/// first, and the tokens of its leases are raised.
+///
+/// With `force`, events that the backup does not hold are no hindrance, nor is a store that cannot be
+/// read; the store is kept in a file beside, whose name ends with `stamp`.
+///
+/// # Errors
+/// [`BackupError::EventsLost`], [`BackupError::Unsound`], and those of the store; then nothing changes.
+pub fn restore(
+    from: &Path,
+    at: &Path,
+    force: bool,
+    stamp: &str,
+    lock_timeout: Duration,
+) -> Result<Restored, BackupError> {
+    let same = |a: &fs::Metadata, b: &fs::Metadata| (a.dev(), a.ino()) == (b.dev(), b.ino());
+    if let (Ok(found), Ok(own)) = (fs::metadata(from), fs::metadata(at))
+        && same(&found, &own)
+    {
+        return Err(BackupError::Itself { path: from.display().to_string() });
+    }
+    let draft = beside(at, "-restore");
+    let restored = staged(from, &draft, lock_timeout)
+        .and_then(|mut staged| put_back(&mut staged, &draft, at, force, stamp, lock_timeout));
+    remove_store(&draft);
+    restored
+}
+
+/// A copy of the backup at `draft`, checked and with raised tokens.
+fn staged(from: &Path, draft: &Path, lock_timeout: Duration) -> Result<Sqlite, BackupError> {
+    remove_store(draft);
+    Sqlite::open_to_read(from)?.copy_to(draft)?;
+    let report = verify::verify(&mut Sqlite::open_to_read(draft)?, &[], &|_, _| {})?;
+    if let Some(first) = report.findings.first() {
+        let first = format!("{}: {}", first.kind, first.detail);
+        return Err(BackupError::Unsound { findings: report.findings_total, first });
+    }
+    let mut staged = Sqlite::open_to_write(draft, lock_timeout, Durability::Full)?;
+    staged.write(|txn| txn.raise_lease_tokens(TOKENS_APART))?;
+    Ok(staged)
+}
+
+fn put_back(
+    staged: &mut Sqlite,
+    draft: &Path,
+    at: &Path,
+    force: bool,
+    stamp: &str,
+    lock_timeout: Duration,
+) -> Result<Restored, BackupError> {
+    let events = events_in(staged)?;
+    let kept = beside(at, &format!("-before-{stamp}"));
+    let shown = kept.display().to_string();
+    match Sqlite::open_to_write(at, lock_timeout, Durability::Full) {
+        Ok(mut store) => {
+            let before = store.replace_with(staged, |here, there| match lost(here, there)? {
+                Some((events, first)) if !force => Err(BackupError::EventsLost { events, first }),
+                Some(_) => Ok(Some(kept.clone())),
+                None => Ok(None),
+            })?;
+            Ok(Restored { events, before: before.map(|_| shown) })
+        }
+        Err(StoreError::Missing { .. }) => {
+            let _turn = Turnstile::enter(&beside(at, "-lock"), lock_timeout)?;
+            staged.empty_wal(lock_timeout)?;
+            put_in_place(draft, at)?;
+            Ok(Restored { events, before: None })
+        }
+        Err(StoreError::Damaged { .. } | StoreError::Foreign { .. }) if force => {
+            let _turn = Turnstile::enter(&beside(at, "-lock"), lock_timeout)?;
+            staged.empty_wal(lock_timeout)?;
+            for suffix in ["-wal", "-shm", ""] {
+                move_away(&beside(at, suffix), &beside(&kept, suffix))?;
+            }
+            put_in_place(draft, at)?;
+            Ok(Restored { events, before: Some(shown) })
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// How many events `here` has that `there` has not, and the first of them.
+fn lost(here: &dyn ReadTxn, there: &dyn ReadTxn) -> Result<Option<(u64, EventId)>, StoreError> {
+    let last = |txn: &dyn ReadTxn| Ok::<_, StoreError>(txn.log_head()?.map_or(0, |(id, _)| id.0));
+    let log = |txn: &dyn ReadTxn, id| Ok::<_, StoreError>(txn.known_event(EventId(id))?.log);
+    let here_last = last(here)?;
+    // The log hash covers all before it, so the logs agree up to some event and nowhere after.
+    let (mut same, mut differ) = (0, here_last.min(last(there)?) + 1);
+    while same + 1 < differ {
+        let middle = same + (differ - same) / 2;
+        match log(here, middle)? == log(there, middle)? {
+            true => same = middle,
+            false => differ = middle,
+        }
+    }
+    let mut lost = None;
+    for id in same + 1..=here_last {
+        if there.by_hash(&here.known_event(EventId(id))?.hash)?.is_none() {
+            let (count, first) = lost.unwrap_or((0, EventId(id)));
+            lost = Some((count + 1, first));
+        }
+    }
+    Ok(lost)
+}
+
+fn events_in(store: &mut Sqlite) -> Result<u64, StoreError> {
+    store.read(|txn| Ok(txn.log_head()?.map_or(0, |(id, _)| id.0.unsigned_abs())))
+}
+
+/// `path` with `suffix` at the end of its name.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+fn put_in_place(draft: &Path, path: &Path) -> Result<(), StoreError> {
+    move_away(draft, path)?;
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let directory = directory.unwrap_or(Path::new("."));
+    let synced = fs::File::open(directory).and_then(|directory| directory.sync_all());
+    synced.map_err(|source| StoreError::Io {
+        action: "write",
+        path: directory.display().to_string(),
+        source,
+    })
+}
+
+/// Renames a file, if it is there.
+fn move_away(from: &Path, to: &Path) -> Result<(), StoreError> {
+    match fs::rename(from, to) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(StoreError::Io { action: "move", path: from.display().to_string(), source: error })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Removes a draft, and what the engine made beside it.
+fn remove_store(draft: &Path) {
+    for suffix in ["", "-wal", "-shm", "-journal", "-lock"] {
+        let _ = fs::remove_file(beside(draft, suffix));
+    }
+}

@@ -1,0 +1,98 @@
+//! The store as a file, whole: copied while others write, and replaced while others read.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, OpenFlags};
+
+use super::{Sqlite, Txn, check_header, failure, immutable_uri, with_suffix};
+use crate::id::{EventId, Hash};
+use crate::store::turnstile::Turnstile;
+use crate::store::{ReadTxn, StoreError, location};
+
+impl Sqlite {
+    /// Makes a copy of the store as it is at one moment in the new file `to`, which nobody else may
+    /// read, safe on the disk and looked at again. Answers how many events it has. Writers go on
+    /// meanwhile.
+    ///
+    /// # Errors
+    /// [`StoreError::DiskFull`], [`StoreError::Io`]; then there may be a part of a file.
+    pub fn copy_to(&mut self, to: &Path) -> Result<u64, StoreError> {
+        let failed = |error| failure(error, &self.path, Duration::ZERO);
+        let there = |error| failure(error, to, Duration::ZERO);
+        // The copy is of the moment of the first read.
+        let txn = self.connection.transaction().map_err(failed)?;
+        let head = Txn::new(&txn, &self.path).log_head()?;
+        location::create_private(to)?;
+        let mut copy = Connection::open(to).map_err(there)?;
+        // A copy that is not finished is thrown away, so nothing need be safe before the end.
+        copy.pragma_update(None, "journal_mode", "OFF").map_err(there)?;
+        copy.pragma_update(None, "synchronous", "OFF").map_err(there)?;
+        step_through(&txn, &mut copy, to)?;
+        copy.close().map_err(|(_, error)| there(error))?;
+        drop(txn);
+        let io =
+            |source| StoreError::Io { action: "write", path: to.display().to_string(), source };
+        fs::File::open(to).and_then(|file| file.sync_all()).map_err(io)?;
+        check_copy(to, head)?;
+        Ok(head.map_or(0, |(id, _)| id.0.unsigned_abs()))
+    }
+
+    /// Puts the content of the store `from` in the place of this one's, at once for all who read it.
+    /// `agree` sees both as no writer can change them any more, and says where this one is to be kept.
+    ///
+    /// # Errors
+    /// Those of `agree`, and those of the store; then this one is as it was.
+    pub fn replace_with<E: From<StoreError>>(
+        &mut self,
+        from: &mut Self,
+        agree: impl FnOnce(&dyn ReadTxn, &dyn ReadTxn) -> Result<Option<PathBuf>, E>,
+    ) -> Result<Option<PathBuf>, E> {
+        #[expect(clippy::disallowed_methods, reason = "it measures a wait")]
+        let begun = Instant::now();
+        let _turn = Turnstile::enter(&with_suffix(&self.path, "-lock"), self.lock_timeout)?;
+        let there = |error| failure(error, &from.path, Duration::ZERO);
+        let source = from.connection.transaction().map_err(there)?;
+        let here = self.connection.transaction();
+        let here = here.map_err(|error| failure(error, &self.path, begun.elapsed()))?;
+        let kept = agree(&Txn::new(&here, &self.path), &Txn::new(&source, &from.path))?;
+        drop(here);
+        if let Some(kept) = &kept {
+            self.copy_to(kept)?;
+        }
+        let rest = self.lock_timeout.saturating_sub(begun.elapsed());
+        let busy = self.connection.busy_timeout(rest);
+        busy.map_err(|error| failure(error, &self.path, begun.elapsed()))?;
+        step_through(&source, &mut self.connection, &self.path)?;
+        self.shorten_wal();
+        Ok(kept)
+    }
+}
+
+/// Copies all pages in one step.
+fn step_through(from: &Connection, to: &mut Connection, path: &Path) -> Result<(), StoreError> {
+    let failed = |error| failure(error, path, Duration::ZERO);
+    let backup = Backup::new(from, to).map_err(failed)?;
+    match backup.step(-1).map_err(failed)? {
+        StepResult::Done => Ok(()),
+        _ => Err(StoreError::Busy { waited_ms: 0 }),
+    }
+}
+
+/// Reads a copy anew: it must be a store, of the length it says, and end where the original did.
+fn check_copy(path: &Path, head: Option<(EventId, Hash)>) -> Result<(), StoreError> {
+    let failed = |error| failure(error, path, Duration::ZERO);
+    check_header(path)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    let copy = Connection::open_with_flags(immutable_uri(path), flags).map_err(failed)?;
+    let number = |pragma: &str| copy.query_row(pragma, (), |row| row.get::<_, i64>(0));
+    let pages = number("PRAGMA page_count").map_err(failed)?;
+    let size = number("PRAGMA page_size").map_err(failed)?;
+    let length = fs::metadata(path).map_or(0, |found| found.len());
+    if (pages * size).unsigned_abs() != length || Txn::new(&copy, path).log_head()? != head {
+        return Err(StoreError::damaged(format!("the copy '{}' is not whole", path.display())));
+    }
+    Ok(())
+}

@@ -1,0 +1,132 @@
+//! `mk backup` and `mk restore`.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::sandbox::Sandbox;
+
+#[test]
+fn a_backup_is_a_store_with_everything_in_it() {
+    let mut sandbox = Sandbox::new();
+    sandbox.set("MK_AGENT", "ann");
+    sandbox.mk("note x --op-id once").success();
+    sandbox.mk("fork try --switch").success();
+    sandbox.mk("config core.git off").success();
+    sandbox.mk("backup copy.db").success();
+    let mode = fs::metadata(sandbox.path("copy.db")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    for line in ["rev-list --all", "anchor", "config --list", "verify", "export"] {
+        let here = sandbox.mk(line).success().get_output().stdout.clone();
+        sandbox.mk(&format!("--db copy.db {line}")).success().stdout(here);
+    }
+    let again = sandbox.json("--db copy.db --branch main note x --op-id once");
+    assert_eq!(again["already_applied"], true);
+}
+
+#[test]
+fn a_backup_does_not_take_the_place_of_anything() {
+    let sandbox = Sandbox::new();
+    sandbox.mk("note x").success();
+    sandbox.write("copy.db", "mine");
+    sandbox.refuses(
+        "backup copy.db",
+        1,
+        "file-exists",
+        "error: 'copy.db' exists\nhint: take another name, or replace it with --force\n",
+    );
+    sandbox.refuses("backup .mk", 129, "invalid-argument", "fatal: '.mk' is a directory\n");
+    let itself = "fatal: '.mk/mk.db' is the store itself\n";
+    sandbox.refuses("backup .mk/mk.db", 129, "invalid-argument", itself);
+    sandbox.refuses("backup .mk/mk.db --force", 129, "invalid-argument", itself);
+    sandbox.refuses(
+        "backup /dev/full",
+        1,
+        "file-exists",
+        "error: '/dev/full' exists\nhint: take another name, or replace it with --force\n",
+    );
+    sandbox.mk("backup copy.db --force").success();
+    sandbox.mk("--db copy.db rev-list --count").success().stdout("1\n");
+    sandbox.mk("backup no/such/copy.db").code(128);
+}
+
+#[test]
+fn a_backup_that_does_not_fit_leaves_nothing() {
+    let sandbox = Sandbox::new();
+    sandbox.mk(&format!("note {}", "x".repeat(60_000))).success();
+    sandbox.mk(&format!("note {}", "y".repeat(60_000))).success();
+    // A file of at most 64 KiB, as on a device that is nearly full.
+    let done = sandbox.sh("ulimit -f 64; trap '' XFSZ; mk backup copy.db").code(128);
+    let said = String::from_utf8_lossy(&done.get_output().stderr).into_owned();
+    assert!(said.starts_with("fatal: "), "{said}");
+    let names: Vec<String> = fs::read_dir(sandbox.path("."))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    assert_eq!(names, [".mk"]);
+}
+
+#[test]
+fn a_restore_does_not_throw_events_away() {
+    let mut sandbox = Sandbox::new();
+    sandbox.set("MK_AGENT", "ann");
+    sandbox.mk("note one").success();
+    sandbox.mk("backup copy.db").success();
+    let before = sandbox.mk("export").success().get_output().stdout.clone();
+    sandbox.mk("note two").success();
+    sandbox.refuses(
+        "restore copy.db",
+        1,
+        "events-lost",
+        "error: the project has 1 events that the backup does not hold, from event 2 on\n\
+         hint: export them first, or restore with --force, which keeps the store aside\n",
+    );
+    let report = sandbox.json("restore copy.db --force");
+    assert_eq!(report["events"], 1);
+    let kept = report["before"].as_str().unwrap().to_owned();
+    sandbox.mk("export").success().stdout(before);
+    sandbox.mk("verify").success();
+    sandbox.mk(&format!("--db {kept} rev-list --count")).success().stdout("2\n");
+    sandbox.mk("note three").success();
+}
+
+#[test]
+fn a_restore_reaches_those_who_have_the_store_open() {
+    let sandbox = Sandbox::new();
+    sandbox.mk("note one").success();
+    sandbox.mk("backup copy.db").success();
+    let reader = rusqlite::Connection::open(sandbox.store().join("mk.db")).unwrap();
+    let count = || reader.query_row("SELECT count(*) FROM event", (), |row| row.get::<_, i64>(0));
+    sandbox.mk("note two").success();
+    reader.execute_batch("BEGIN").unwrap();
+    assert_eq!(count(), Ok(2));
+    sandbox.mk("restore copy.db --force").success();
+    assert_eq!(count(), Ok(2));
+    reader.execute_batch("COMMIT").unwrap();
+    assert_eq!(count(), Ok(1));
+    drop(reader);
+    sandbox.mk("verify").success();
+}
+
+#[test]
+fn a_lost_or_broken_store_is_restored_and_a_broken_backup_is_not() {
+    let sandbox = Sandbox::new();
+    sandbox.mk("note one").success();
+    sandbox.mk("backup copy.db").success();
+    sandbox.sh("rm .mk/mk.db*").success();
+    sandbox.mk("restore copy.db").success().stdout("restored 1 events\n");
+    sandbox.mk("verify").success();
+    sandbox.write(".mk/mk.db", "no store");
+    sandbox.mk("restore copy.db").code(128);
+    sandbox.mk("restore copy.db --force").success();
+    sandbox.mk("verify").success();
+    let mut bytes = fs::read(sandbox.path("copy.db")).unwrap();
+    let at = bytes.windows(3).rposition(|window| window == b"one").unwrap();
+    bytes[at] = b'O';
+    sandbox.write("copy.db", &bytes);
+    let before = sandbox.files();
+    let error = sandbox.refusal("restore copy.db");
+    assert_eq!(error["code"], "store-damaged");
+    assert_eq!(sandbox.files(), before);
+    sandbox.mk("restore .mk/mk.db").code(129);
+    sandbox.mk("restore none.db").code(128);
+}
