@@ -6,6 +6,7 @@
 //! many moments of a power cut.
 
 mod device;
+mod killed;
 mod power;
 mod vfs;
 mod workload;

@@ -26,10 +26,10 @@ enum Loss {
 
 /// A generator of pseudo-random numbers (Steele, Lea, Flood: SplitMix64), so that a seed stands for an
 /// image.
-struct Chance(u64);
+pub struct Chance(pub u64);
 
 impl Chance {
-    fn next(&mut self) -> u64 {
+    pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -37,7 +37,7 @@ impl Chance {
         mixed ^ (mixed >> 31)
     }
 
-    fn below(&mut self, bound: usize) -> usize {
+    pub fn below(&mut self, bound: usize) -> usize {
         usize::try_from(self.next() % bound as u64).unwrap()
     }
 }
