@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use mk::id::Hash;
-use mk::store::{Engine, ReadTxn, Sqlite, StoreError};
+use mk::store::{Engine, Sqlite, StoreError};
 use mk::verify;
 
 use crate::power::Chance;
