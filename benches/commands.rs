@@ -107,7 +107,7 @@ fn main() {
         "{:<22} {:>9} {:>13} {:>13} {:>7}  {:<18} compared with",
         "path", "events", "mk", "other", "ratio", "bar"
     );
-    let parts: [(&str, fn()); 6] = [
+    let parts: [(&str, fn()); 7] = [
         ("version", version),
         ("append", || SIZES.into_iter().for_each(append)),
         ("lease", || SIZES.into_iter().for_each(lease)),

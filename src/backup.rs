@@ -2,14 +2,12 @@
 //!
 //! Rule: docs/design.md, sections 4 and 10.
 
-use std::fs;
-use std::io::ErrorKind;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use crate::code::{Code, Coded};
 use crate::id::EventId;
+use crate::store::files::{self, Place, beside, is_same, move_away, put_in_place, remove_store};
 use crate::store::sqlite::Durability;
 use crate::store::turnstile::Turnstile;
 use crate::store::{Engine, ReadTxn, Sqlite, StoreError};
@@ -68,26 +66,20 @@ pub struct Restored {
 /// If something is at `to`, and those of the store.
 pub fn backup(store: &mut Sqlite, to: &Path, force: bool) -> Result<Made, BackupError> {
     let path = to.display().to_string();
-    if let Ok(found) = fs::metadata(to) {
-        if found.is_dir() {
-            return Err(BackupError::Directory { path });
-        }
-        let own = fs::metadata(store.path());
-        if own.is_ok_and(|own| (own.dev(), own.ino()) == (found.dev(), found.ino())) {
-            return Err(BackupError::Itself { path });
-        }
-        if !force || !found.is_file() {
-            return Err(BackupError::Exists { path });
-        }
+    match files::look(to) {
+        Place::Free => {}
+        Place::Directory => return Err(BackupError::Directory { path }),
+        _ if is_same(to, store.path()) => return Err(BackupError::Itself { path }),
+        Place::File if force => {}
+        Place::File | Place::Other => return Err(BackupError::Exists { path }),
     }
-    let draft = beside(to, &format!(".{}.new", std::process::id()));
+    let draft = files::draft(to);
     let made = store.copy_to(&draft).and_then(|events| put_in_place(&draft, to).map(|()| events));
     if made.is_err() {
         remove_store(&draft);
     }
     let events = made?;
-    let bytes = fs::metadata(to).map_or(0, |found| found.len());
-    Ok(Made { path, events, bytes })
+    Ok(Made { path, events, bytes: files::length(to) })
 }
 
 /// Puts the backup `from` in the place of the store `at`, for all processes at once. It is checked
@@ -105,10 +97,7 @@ pub fn restore(
     stamp: &str,
     lock_timeout: Duration,
 ) -> Result<Restored, BackupError> {
-    let same = |a: &fs::Metadata, b: &fs::Metadata| (a.dev(), a.ino()) == (b.dev(), b.ino());
-    if let (Ok(found), Ok(own)) = (fs::metadata(from), fs::metadata(at))
-        && same(&found, &own)
-    {
+    if is_same(from, at) {
         return Err(BackupError::Itself { path: from.display().to_string() });
     }
     let draft = beside(at, "-restore");
@@ -197,40 +186,4 @@ fn lost(here: &dyn ReadTxn, there: &dyn ReadTxn) -> Result<Option<(u64, EventId)
 
 fn events_in(store: &mut Sqlite) -> Result<u64, StoreError> {
     store.read(|txn| Ok(txn.log_head()?.map_or(0, |(id, _)| id.0.unsigned_abs())))
-}
-
-/// `path` with `suffix` at the end of its name.
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
-}
-
-fn put_in_place(draft: &Path, path: &Path) -> Result<(), StoreError> {
-    move_away(draft, path)?;
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let directory = directory.unwrap_or(Path::new("."));
-    let synced = fs::File::open(directory).and_then(|directory| directory.sync_all());
-    synced.map_err(|source| StoreError::Io {
-        action: "write",
-        path: directory.display().to_string(),
-        source,
-    })
-}
-
-/// Renames a file, if it is there.
-fn move_away(from: &Path, to: &Path) -> Result<(), StoreError> {
-    match fs::rename(from, to) {
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            Err(StoreError::Io { action: "move", path: from.display().to_string(), source: error })
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Removes a draft, and what the engine made beside it.
-fn remove_store(draft: &Path) {
-    for suffix in ["", "-wal", "-shm", "-journal", "-lock"] {
-        let _ = fs::remove_file(beside(draft, suffix));
-    }
 }

@@ -4,6 +4,7 @@
 //! set of row operations, [`ReadTxn`] and [`WriteTxn`]; all rules are written once, above them.
 
 pub(crate) mod audit;
+pub(crate) mod files;
 mod lease;
 pub mod location;
 pub mod memkernel;

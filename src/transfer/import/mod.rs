@@ -10,10 +10,10 @@ mod place;
 mod report;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::io::{self, BufRead};
+use std::io::BufRead;
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::thread;
 use std::time::Duration;
+use std::{io, thread};
 
 use super::line::{self, Arrival, LINE_MAX, Line};
 use super::names::{self, Wish};

@@ -1,0 +1,81 @@
+//! Files that hold a store: where they are put, and taken away.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::StoreError;
+
+/// What is at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    Free,
+    File,
+    Directory,
+    /// A device, a pipe.
+    Other,
+}
+
+pub(crate) fn look(path: &Path) -> Place {
+    match fs::metadata(path) {
+        Ok(found) if found.is_dir() => Place::Directory,
+        Ok(found) if found.is_file() => Place::File,
+        Ok(_) => Place::Other,
+        Err(_) => Place::Free,
+    }
+}
+
+/// Whether both paths lead to one file.
+pub(crate) fn is_same(a: &Path, b: &Path) -> bool {
+    match (fs::metadata(a), fs::metadata(b)) {
+        (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),
+        _ => false,
+    }
+}
+
+/// Bytes of a file; 0 if there is none.
+pub(crate) fn length(path: &Path) -> u64 {
+    fs::metadata(path).map_or(0, |found| found.len())
+}
+
+/// Where a file is written that will take the place of `path`. Each process has one of its own.
+pub(crate) fn draft(path: &Path) -> PathBuf {
+    beside(path, &format!(".{}.new", std::process::id()))
+}
+
+/// `path` with `suffix` at the end of its name.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+pub(crate) fn put_in_place(draft: &Path, path: &Path) -> Result<(), StoreError> {
+    move_away(draft, path)?;
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let directory = directory.unwrap_or(Path::new("."));
+    let synced = fs::File::open(directory).and_then(|directory| directory.sync_all());
+    synced.map_err(|source| StoreError::Io {
+        action: "write",
+        path: directory.display().to_string(),
+        source,
+    })
+}
+
+/// Renames a file, if it is there.
+pub(crate) fn move_away(from: &Path, to: &Path) -> Result<(), StoreError> {
+    match fs::rename(from, to) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(StoreError::Io { action: "move", path: from.display().to_string(), source: error })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Removes a draft, and what the engine made beside it.
+pub(crate) fn remove_store(draft: &Path) {
+    for suffix in ["", "-wal", "-shm", "-journal", "-lock"] {
+        let _ = fs::remove_file(beside(draft, suffix));
+    }
+}
