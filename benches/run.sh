@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Every speed the README promises, in one run: library paths at 1k, 50k and 1M events, then whole
 # commands beside their limits and peers. Needs about five minutes, 2 GB under target/, and git.
-# With MK_PEER=VENV, a Python environment with memkernel-mcp 0.3.0, beside that program too.
+# With MK_PEER=VENV, a Python environment with memkernel-mcp 0.3.0, beside that program too; with
+# MK_MKRAFT=VENV, one with memkraft 4.5.0, beside that.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo build --release --example floor
@@ -9,6 +10,7 @@ cargo bench --bench kernel -- --noplot "$@"
 python3 benches/report.py target/criterion
 cargo bench --bench commands
 cargo bench --bench compaction
+cargo bench --bench exec
 if [ -n "${MK_PEER:-}" ]; then
   "$MK_PEER/bin/python" benches/peer.py target/release/mk
 fi

@@ -4,6 +4,8 @@ use std::io::{self, Write};
 
 use mk::code::Code;
 use mk::id::BranchName;
+use mk::mkep::check::is_goal_id;
+use mk::mkep::section::{self, Share};
 use mk::revision;
 use mk::workspace::context::{self, BUDGET_MIN, DEFAULT_BUDGET};
 
@@ -26,6 +28,12 @@ pub struct Context {
     /// not meant for a terminal
     #[arg(long)]
     full: bool,
+    /// A goal of `mk exec`, of which to tell what is still pending; only with --exec-budget
+    #[arg(long, value_name = "GOAL", conflicts_with = "full")]
+    goal: Option<String>,
+    /// Most tokens for that, at most 400 of them used, taken from the budget; only with --goal
+    #[arg(long, value_name = "TOKENS", default_value_t = 0, hide_default_value = true)]
+    exec_budget: u64,
 }
 
 impl Text for context::Context {
@@ -39,6 +47,14 @@ pub fn run(args: &Context, ctx: &mut cli::Context) -> Result<Answer, Failure> {
         let message = format!("a budget of {budget} tokens is below the least, {BUDGET_MIN}");
         return Err(Failure::new(Code::INVALID_ARGUMENT, message));
     }
+    let least = BUDGET_MIN.saturating_add(args.exec_budget);
+    if args.goal.is_some() && args.budget.unwrap_or(DEFAULT_BUDGET) < least {
+        let message = format!("a budget of {least} tokens is the least with that of --exec-budget");
+        return Err(Failure::new(Code::INVALID_ARGUMENT, message));
+    }
+    if let Some(goal) = args.goal.as_deref().filter(|goal| !is_goal_id(goal)) {
+        return Err(Failure::usage(format!("'{}' is no goal id", mk::id::shown(goal))));
+    }
     let context = ctx.read(|txn| {
         let actor = ctx.actor(txn)?;
         let name = args.branch_name.as_ref().unwrap_or(&actor.branch);
@@ -48,7 +64,14 @@ pub fn run(args: &Context, ctx: &mut cli::Context) -> Result<Answer, Failure> {
             true => context::full(txn, &branch)?,
             false => {
                 let budget = args.budget.unwrap_or(DEFAULT_BUDGET);
-                context::compose(txn, &branch, budget, ctx.lease_now())?
+                let now = ctx.lease_now();
+                match args.goal.as_deref().filter(|_| args.exec_budget > 0) {
+                    None => context::compose(txn, &branch, budget, now)?,
+                    Some(goal) => {
+                        let share = Share { goal, budget: args.exec_budget };
+                        section::compose(txn, &branch, budget, share, now)?
+                    }
+                }
             }
         })
     })?;

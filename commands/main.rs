@@ -13,6 +13,7 @@ mod decide;
 mod demo;
 mod diff;
 mod erase;
+mod exec;
 mod export;
 mod fact;
 mod fold;
@@ -107,6 +108,7 @@ const COMMANDS: &[Entry] = &[
     entry!("merge-base", merge_base::MergeBase),
     entry!("for-each-branch", for_each_branch::ForEachBranch),
     entry!("gc", gc::Gc),
+    entry!("exec", exec::Exec),
     entry!("verify", verify::Verify),
     entry!("anchor", anchor::Anchor),
     entry!("erase", erase::Erase),
@@ -141,6 +143,8 @@ pub enum Answer {
     Yes,
     /// No: differences, findings, nothing there.
     No,
+    /// A status of the command's own.
+    Status(u8),
 }
 
 fn main() -> ExitCode {
@@ -164,13 +168,17 @@ fn main() -> ExitCode {
     match answer {
         Ok(Answer::Yes) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),
+        Ok(Answer::Status(status)) => ExitCode::from(status),
         // The reader of the answer has seen enough.
         Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
         Err(failure) => {
             // Before there are arguments, whether JSON is wanted can only be seen in their text.
-            let mut words = words.iter().take_while(|word| *word != "--");
-            failure.tell(words.any(|word| word == "--json"));
-            ExitCode::from(failure.code.exit)
+            let mut before_dashes = words.iter().take_while(|word| *word != "--");
+            failure.tell(before_dashes.any(|word| word == "--json"));
+            ExitCode::from(match failure.code.exit {
+                129 if command_among(&words) == "mk exec" => exec::USAGE,
+                _ => failure.exit_status(),
+            })
         }
     }
 }

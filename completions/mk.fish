@@ -58,6 +58,7 @@ complete -c mk -n "__fish_mk_needs_command" -f -a "rev-list" -d 'Print the hashe
 complete -c mk -n "__fish_mk_needs_command" -f -a "merge-base" -d 'Print the last event that two lineages share'
 complete -c mk -n "__fish_mk_needs_command" -f -a "for-each-branch" -d 'Print all branches, the oldest first, a line each'
 complete -c mk -n "__fish_mk_needs_command" -f -a "gc" -d 'Compact a branch: a snapshot takes the place of older events where it is read'
+complete -c mk -n "__fish_mk_needs_command" -f -a "exec" -d 'Keep and read what a team has settled: goals, gates, evidence, leases, handoffs (MKEP/0)'
 complete -c mk -n "__fish_mk_needs_command" -f -a "verify" -d 'Check every chain, index and head of the store'
 complete -c mk -n "__fish_mk_needs_command" -f -a "anchor" -d 'Print one line that stands for the whole log'
 complete -c mk -n "__fish_mk_needs_command" -f -a "erase" -d 'Take out for good what events say'
@@ -351,6 +352,8 @@ complete -c mk -n "__fish_mk_using_subcommand diff" -l exit-code -d 'Exit with 1
 complete -c mk -n "__fish_mk_using_subcommand diff" -l json -d 'Answer in JSON'
 complete -c mk -n "__fish_mk_using_subcommand diff" -s h -l help -d 'Print help'
 complete -c mk -n "__fish_mk_using_subcommand context" -l budget -d 'Most tokens, at least 100 [default: 4000]' -r
+complete -c mk -n "__fish_mk_using_subcommand context" -l goal -d 'A goal of `mk exec`, of which to tell what is still pending; only with --exec-budget' -r
+complete -c mk -n "__fish_mk_using_subcommand context" -l exec-budget -d 'Most tokens for that, at most 400 of them used, taken from the budget; only with --goal' -r
 complete -c mk -n "__fish_mk_using_subcommand context" -s C -d 'Run as if started in DIR' -r -F
 complete -c mk -n "__fish_mk_using_subcommand context" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
 complete -c mk -n "__fish_mk_using_subcommand context" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
@@ -453,6 +456,79 @@ complete -c mk -n "__fish_mk_using_subcommand gc" -l force -d 'Compact whatever 
 complete -c mk -n "__fish_mk_using_subcommand gc" -s n -l dry-run -d 'Only say what would come of it'
 complete -c mk -n "__fish_mk_using_subcommand gc" -l json -d 'Answer in JSON'
 complete -c mk -n "__fish_mk_using_subcommand gc" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand exec; and not __fish_seen_subcommand_from call state log import export" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand exec; and not __fish_seen_subcommand_from call state log import export" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand exec; and not __fish_seen_subcommand_from call state log import export" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand exec; and not __fish_seen_subcommand_from call state log import export" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand exec; and not __fish_seen_subcommand_from call state log import export" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand exec; and not __fish_seen_subcommand_from call state log import export" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand exec; and not __fish_seen_subcommand_from call state log import export" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand exec; and not __fish_seen_subcommand_from call state log import export" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand exec; and not __fish_seen_subcommand_from call state log import export" -f -a "call" -d 'Answer a request of MKEP/0: one JSON object on stdin, one on stdout'
+complete -c mk -n "__fish_mk_using_subcommand exec; and not __fish_seen_subcommand_from call state log import export" -f -a "state" -d 'Show a goal: its gates and their evidence, leases, handoffs, and what holds it up'
+complete -c mk -n "__fish_mk_using_subcommand exec; and not __fish_seen_subcommand_from call state log import export" -f -a "log" -d 'Print the records of the log, newest first'
+complete -c mk -n "__fish_mk_using_subcommand exec; and not __fish_seen_subcommand_from call state log import export" -f -a "import" -d 'Take over an execution log of MemKraft'
+complete -c mk -n "__fish_mk_using_subcommand exec; and not __fish_seen_subcommand_from call state log import export" -f -a "export" -d 'Write the log to DIR as MemKraft keeps it'
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from call" -l base-dir -d 'The directory that holds the project, or will, instead of the project around' -r -F
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from call" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from call" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from call" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from call" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from call" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from call" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from call" -l batch -l jsonl -d 'Answer many requests, one a line: exit status 0 however they are answered'
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from call" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from call" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from state" -l now -d 'At this time, 2026-11-30T10:00:00Z [default: now]' -r
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from state" -l base-dir -d 'The directory that holds the project, or will, instead of the project around' -r -F
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from state" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from state" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from state" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from state" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from state" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from state" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from state" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from state" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from log" -s n -l max-count -d 'At most N records' -r
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from log" -l base-dir -d 'The directory that holds the project, or will, instead of the project around' -r -F
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from log" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from log" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from log" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from log" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from log" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from log" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from log" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from log" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from import" -l base-dir -d 'The directory that holds the project, or will, instead of the project around' -r -F
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from import" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from import" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from import" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from import" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from import" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from import" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from import" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from import" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from export" -l base-dir -d 'The directory that holds the project, or will, instead of the project around' -r -F
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from export" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from export" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from export" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from export" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from export" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from export" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from export" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from export" -s h -l help -d 'Print help'
 complete -c mk -n "__fish_mk_using_subcommand verify" -l anchor -d 'Lines that `mk anchor` printed, which must hold; # begins a comment' -r -F
 complete -c mk -n "__fish_mk_using_subcommand verify" -s C -d 'Run as if started in DIR' -r -F
 complete -c mk -n "__fish_mk_using_subcommand verify" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F

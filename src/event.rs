@@ -14,7 +14,8 @@ use crate::time::Timestamp;
 /// Most bytes of a payload, and of metadata, as canonical JSON.
 pub const CONTENT_MAX: usize = 262_144;
 
-/// Most bytes of the payload of a snapshot, in which a whole state stands.
+/// Most bytes of the payload of a snapshot, in which a whole state stands, and of a line of the
+/// execution log, which may be imported.
 ///
 /// Rule: docs/design.md, section 10.
 pub const SNAPSHOT_MAX: usize = 64 << 20;
@@ -81,6 +82,8 @@ event_types! {
     Imported = "IMPORTED",
     /// What came before it was imported.
     ImportFinished = "IMPORT_FINISHED",
+    /// A line of the execution log.
+    ExecRecord = "EXEC_RECORD",
 }
 
 /// A text that is no event type.
@@ -106,7 +109,8 @@ impl EventType {
             | Self::Retracted
             | Self::Erased
             | Self::Imported
-            | Self::ImportFinished => false,
+            | Self::ImportFinished
+            | Self::ExecRecord => false,
         }
     }
 
@@ -114,7 +118,7 @@ impl EventType {
     #[must_use]
     pub fn payload_max(self) -> usize {
         match self {
-            Self::Snapshot => SNAPSHOT_MAX,
+            Self::Snapshot | Self::ExecRecord => SNAPSHOT_MAX,
             Self::Imported => TEXT_MAX,
             _ => CONTENT_MAX,
         }
@@ -353,6 +357,7 @@ pub enum Payload {
     Erased,
     Imported,
     ImportFinished,
+    ExecRecord,
 }
 
 /// What can be retracted.
@@ -450,6 +455,7 @@ impl Payload {
             EventType::Erased => Self::Erased,
             EventType::Imported => Self::Imported,
             EventType::ImportFinished => Self::ImportFinished,
+            EventType::ExecRecord => Self::ExecRecord,
         }
     }
 }

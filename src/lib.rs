@@ -18,6 +18,7 @@ pub mod lease;
 pub mod lineage;
 pub mod log;
 pub mod memkernel;
+pub mod mkep;
 pub mod operation;
 pub mod revision;
 pub mod secret;

@@ -199,6 +199,12 @@ impl Context {
         })
     }
 
+    /// Runs `body` with the clock and randomness of this process.
+    pub fn with_outside<T>(&mut self, body: impl FnOnce(&mut Outside<'_>) -> T) -> T {
+        let clock = self.clock;
+        body(&mut Outside { now: &mut || clock.now(), salt: &mut || self.chance.draw() })
+    }
+
     /// Takes note that a transaction was committed: a failure to print must not pass for one to act.
     pub fn note_written(&self) {
         self.written.set(true);
@@ -272,7 +278,8 @@ impl Context {
         Ok(String::new())
     }
 
-    fn agent(&self, txn: &dyn ReadTxn) -> Result<AgentId, Failure> {
+    /// Who acts.
+    pub fn agent(&self, txn: &dyn ReadTxn) -> Result<AgentId, Failure> {
         if let Some(agent) = &self.global.agent {
             return Ok(agent.clone());
         }

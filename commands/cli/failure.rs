@@ -11,6 +11,7 @@ use mk::id::shown;
 use mk::lease::{LeaseError, ResourceError, TtlError};
 use mk::log::LogError;
 use mk::memkernel::ImportError;
+use mk::mkep::transfer::TransferError;
 use mk::operation::OperationError;
 use mk::revision::RevisionError;
 use mk::store::StoreError;
@@ -32,6 +33,7 @@ pub struct Failure {
     closed_pipe: bool,
     /// Whether it is the answer that could not be written.
     unanswered: bool,
+    exit_status: u8,
 }
 
 impl Failure {
@@ -44,6 +46,7 @@ impl Failure {
             retry_after_ms: None,
             closed_pipe: false,
             unanswered: false,
+            exit_status: code.exit,
         }
     }
 
@@ -60,6 +63,15 @@ impl Failure {
 
     pub fn message(&self) -> &str {
         &self.message
+    }
+
+    /// The same failure, with an exit status of the command's own.
+    pub fn exit(self, exit_status: u8) -> Self {
+        Self { exit_status, ..self }
+    }
+
+    pub fn exit_status(&self) -> u8 {
+        self.exit_status
     }
 
     /// The same failure, with `place` before its message.
@@ -173,7 +185,8 @@ failures!(
     BackupError,
     EraseError,
     ExportError,
-    transfer::ImportError
+    transfer::ImportError,
+    TransferError
 );
 
 impl From<LeaseError> for Failure {
@@ -210,6 +223,12 @@ trait Detailed {
 }
 
 impl Detailed for StoreError {
+    fn details(&self) -> Map<String, Value> {
+        Map::new()
+    }
+}
+
+impl Detailed for TransferError {
     fn details(&self) -> Map<String, Value> {
         Map::new()
     }

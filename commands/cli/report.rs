@@ -155,6 +155,9 @@ pub fn subject(event: &Event, payload: Option<&Object>) -> String {
             with_reason(format!("to sequence {target_sequence}"), &reason)
         }
         Payload::Retracted { what, key } => format!("{} {key}", what.as_str()),
+        Payload::ExecRecord => {
+            members.get("line").map_or("[damaged line]".to_owned(), |line| line.text().into())
+        }
         Payload::Merged | Payload::Erased | Payload::Imported | Payload::ImportFinished => {
             members.canonical()
         }

@@ -101,6 +101,7 @@ fn writer(kind: EventType) -> &'static str {
         EventType::Retracted => "a retraction",
         EventType::Erased => "an erasure",
         EventType::Imported | EventType::ImportFinished => "an import",
+        EventType::ExecRecord => "`mk exec`",
         EventType::Task
         | EventType::Decision
         | EventType::ToolLog
@@ -370,6 +371,34 @@ impl<'t> Log<'t> {
         let timestamp = copied.timestamp;
         let mut prepared = Prepared::copied(copied, reported.as_ref(), cover, self.rules);
         self.put(branch, &mut prepared, live_parent, Time::Kept(timestamp))
+    }
+
+    /// Appends an event as it was drafted, secrets and all, stamped `now` or later.
+    pub(crate) fn write_exact(
+        &mut self,
+        branch: &Branch,
+        draft: Draft,
+        salt: Salt,
+        now: Timestamp,
+    ) -> Result<Appended, LogError> {
+        let rules = Rules { secrets: SecretPolicy::Off, ..self.rules };
+        let mut prepared = Prepared::new(draft, rules, salt)?;
+        self.put(branch, &mut prepared, None, Time::Now(now))
+    }
+
+    /// How an event would be stamped that is appended to `branch` at `now`.
+    pub(crate) fn stamp(
+        &mut self,
+        branch: &Branch,
+        now: Timestamp,
+    ) -> Result<Timestamp, StoreError> {
+        Ok(self.tip(branch)?.map_or(now, |tip| now.max(tip.timestamp)))
+    }
+
+    /// The settings that events are prepared by.
+    #[must_use]
+    pub fn rules(&self) -> Rules {
+        self.rules
     }
 
     /// The branch of that name with the head it has now.

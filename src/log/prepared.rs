@@ -3,7 +3,7 @@
 
 use super::{Draft, LogError};
 use crate::canon::{Object, Value};
-use crate::event::{self, CONTENT_MAX, Content, EventType, Payload, SNAPSHOT_MAX, Salt};
+use crate::event::{self, CONTENT_MAX, Content, EventType, Payload, Salt};
 use crate::id::{AgentId, Hash, shown};
 use crate::secret;
 use crate::store::{ReadTxn, StoreError};
@@ -88,7 +88,7 @@ impl Prepared {
         salt: Salt,
     ) -> Result<Self, LogError> {
         let redacted = take_secrets(&mut draft, rules.secrets)?;
-        let most = if draft.kind == EventType::Snapshot { SNAPSHOT_MAX } else { CONTENT_MAX };
+        let most = draft.kind.payload_max();
         let content = Content {
             salt,
             payload: event::canonical_content("payload", &draft.payload, most)?,

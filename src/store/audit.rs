@@ -1,5 +1,6 @@
 //! Rows as they are, for `mk verify`: read before anything is believed of them.
 
+mod execution;
 mod lease;
 
 use std::collections::BTreeMap;
@@ -126,6 +127,10 @@ impl<'a> Audit<'a> {
             "PRAGMA integrity_check(branch)",
             "PRAGMA integrity_check(checkpoint)",
             "PRAGMA integrity_check(lease)",
+            "PRAGMA integrity_check(exec_record)",
+            "PRAGMA integrity_check(exec_goal)",
+            "PRAGMA integrity_check(exec_lease)",
+            "PRAGMA integrity_check(exec_total)",
         ] {
             let found = self.txn.all(check, (), |row| row.get::<_, String>(0))?;
             let lines = found.iter().flat_map(|text| text.lines()).filter(|line| *line != "ok");

@@ -4,6 +4,7 @@
 //! set of row operations, [`ReadTxn`] and [`WriteTxn`]; all rules are written once, above them.
 
 pub(crate) mod audit;
+mod execution;
 pub(crate) mod files;
 mod lease;
 pub mod location;
@@ -20,6 +21,7 @@ use crate::id::{AgentId, BranchName, EventId, Hash, LineageId};
 use crate::lineage::Link;
 use crate::time::Timestamp;
 
+pub use execution::{ExecGoal, ExecLease, ExecRead, ExecRecord, ExecTotals, ExecWrite};
 pub use lease::{Holder, Lease, Leases, Origin, RESOURCE_MAX, TOKEN_MAX, TTL_MAX};
 pub use sqlite::Sqlite;
 pub use waiting::{Patience, Ticket, Waiter, WaitingRoom};
@@ -86,7 +88,7 @@ pub struct Identity {
 /// What can be read inside a transaction. Every read in one transaction sees one state.
 ///
 /// All operations fail with [`StoreError`] alone.
-pub trait ReadTxn {
+pub trait ReadTxn: ExecRead {
     fn identity(&self) -> Result<Identity, StoreError>;
 
     /// The branch of that name, letter case observed.
@@ -159,7 +161,7 @@ pub trait ReadTxn {
 }
 
 /// What can be written inside a transaction. Nothing is kept unless all of it is.
-pub trait WriteTxn: ReadTxn {
+pub trait WriteTxn: ReadTxn + ExecWrite {
     /// Stores an event under the next id with its link. `event.id` must be one more than the last.
     fn insert_event(&mut self, event: &Event, link: &Link) -> Result<(), StoreError>;
     /// Takes the content of an event away, as [`Event::erase`] did with `event`.

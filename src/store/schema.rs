@@ -106,6 +106,50 @@ CREATE TABLE lease(
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX lease_holder ON lease(resource) WHERE holder IS NOT NULL;
 
+CREATE TABLE exec_record(
+  event INTEGER PRIMARY KEY,
+  goal TEXT,
+  id TEXT NOT NULL,
+  operation_id TEXT,
+  event_seq INTEGER NOT NULL,
+  receipt TEXT,
+  origin TEXT,
+  hides TEXT,
+  item TEXT,
+  hidden INTEGER NOT NULL,
+  damaged INTEGER NOT NULL
+) STRICT;
+CREATE INDEX exec_record_order ON exec_record(goal, event_seq, id) WHERE goal IS NOT NULL;
+CREATE INDEX exec_record_id ON exec_record(id);
+CREATE INDEX exec_record_operation ON exec_record(operation_id) WHERE operation_id IS NOT NULL;
+CREATE INDEX exec_record_receipt ON exec_record(goal, receipt, event_seq) WHERE receipt IS NOT NULL;
+CREATE INDEX exec_record_origin ON exec_record(origin) WHERE origin IS NOT NULL;
+CREATE INDEX exec_record_hides ON exec_record(hides) WHERE hides IS NOT NULL;
+CREATE INDEX exec_record_item ON exec_record(item) WHERE item IS NOT NULL;
+CREATE INDEX exec_record_hidden ON exec_record(goal) WHERE hidden = 1;
+
+CREATE TABLE exec_goal(
+  goal TEXT NOT NULL PRIMARY KEY,
+  whole TEXT NOT NULL,
+  visible TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE exec_lease(
+  goal TEXT NOT NULL,
+  scope TEXT NOT NULL,
+  lease TEXT NOT NULL,
+  lapses_at INTEGER NOT NULL,
+  released INTEGER NOT NULL,
+  PRIMARY KEY (goal, scope)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX exec_lease_open ON exec_lease(goal, lapses_at) WHERE released = 0;
+
+CREATE TABLE exec_total(
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  highest_seq INTEGER NOT NULL,
+  damaged INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE operation(
   id TEXT NOT NULL PRIMARY KEY,
   digest BLOB NOT NULL,

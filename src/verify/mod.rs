@@ -13,6 +13,7 @@ mod anchor;
 mod branch;
 mod checkpoint;
 mod event;
+mod execution;
 mod link;
 mod memory;
 mod queue;
@@ -116,6 +117,8 @@ fn conclude(
         let stray = checkpoint::stray(audit, plan, &mut findings);
         soft(stray, &mut findings)?;
     }
+    let kept = execution::check(audit, plan, &mut findings);
+    soft(kept, &mut findings)?;
     let anchored = rows::anchors(audit, anchors, &mut findings);
     soft(anchored, &mut findings)?;
     seen.findings = findings;

@@ -29,6 +29,8 @@ macro_rules! kinds {
 }
 
 kinds! {
+    /// What is kept of the execution log does not follow from its records.
+    Execution = "execution",
     /// A page of the file is broken.
     Page = "page",
     /// Rows that the engine cannot read.

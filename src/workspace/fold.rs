@@ -203,7 +203,8 @@ impl State {
             | Payload::Merged
             | Payload::Erased
             | Payload::Imported
-            | Payload::ImportFinished => {}
+            | Payload::ImportFinished
+            | Payload::ExecRecord => {}
         }
     }
 

@@ -64,6 +64,8 @@ pub fn body(kind: EventType, payload: &Object) -> Cow<'_, str> {
             [&key, " = ", &value, " | rationale: ", &member("rationale")].concat().into()
         }
         EventType::Note => member("note"),
+        // No context is made of the execution log.
+        EventType::ExecRecord => Cow::Borrowed(""),
         _ => payload.canonical().into(),
     }
 }

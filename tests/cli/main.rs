@@ -11,6 +11,7 @@ mod damage;
 mod demo;
 mod discovery;
 mod erase;
+mod exec;
 mod filesystem;
 mod gc;
 mod generated;

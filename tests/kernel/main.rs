@@ -6,6 +6,7 @@ mod cases;
 mod compactions;
 mod contexts;
 mod engines;
+mod execution;
 mod format;
 mod history;
 mod layers;

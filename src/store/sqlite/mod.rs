@@ -1,6 +1,7 @@
 //! The embedded engine: one SQLite file in WAL mode.
 
 mod copy;
+mod execution;
 mod failure;
 mod lease;
 mod txn;
@@ -21,6 +22,7 @@ use super::{Engine, Identity, ReadTxn, StoreError, WaitingRoom, WriteTxn, locati
 use crate::id::{AgentId, BranchName, hex};
 use crate::time::Timestamp;
 
+pub(super) use execution::{EXEC_RECORD, record as exec_record};
 pub(super) use failure::failure;
 pub(super) use txn::{BRANCH, LEASE, Txn};
 

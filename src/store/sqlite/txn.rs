@@ -107,7 +107,11 @@ impl<'a> Txn<'a> {
         rows().map_err(|error| self.failed(error))
     }
 
-    fn execute(&self, sql: &str, params: impl Params) -> Result<(), StoreError> {
+    pub fn exists(&self, sql: &str, params: impl Params) -> Result<bool, StoreError> {
+        Ok(self.optional(sql, params, |_| Ok(()))?.is_some())
+    }
+
+    pub(super) fn execute(&self, sql: &str, params: impl Params) -> Result<(), StoreError> {
         self.connection
             .prepare_cached(sql)
             .and_then(|mut statement| statement.execute(params))

@@ -24,6 +24,7 @@ use crate::erase;
 use crate::event::Event;
 use crate::id::{BranchName, EventId, Hash, LineageId};
 use crate::log::{Log, LogError, Outside};
+use crate::mkep::ledger::Ledger;
 use crate::store::{Branch, Lease, ReadTxn, StoreError, WriteTxn};
 use crate::time::Timestamp;
 use crate::tokens::Tokenizer;
@@ -161,6 +162,8 @@ struct Import<'t> {
     /// All that is known to be erased, with what must be left of it.
     erased: HashMap<Hash, Option<Object>>,
     with_prefix: bool,
+    /// Of the execution log.
+    ledger: Ledger,
     gathered: Gathered,
 }
 
@@ -204,6 +207,7 @@ impl<'t> Import<'t> {
             waiting: HashMap::new(),
             erased,
             with_prefix: !prefix.is_empty(),
+            ledger: Ledger::default(),
             gathered: Gathered::default(),
         };
         all.into_iter().for_each(|branch| import.know(branch));
@@ -234,7 +238,7 @@ impl<'t> Import<'t> {
         }
     }
 
-    fn gathered(self) -> Result<Gathered, ImportError> {
+    fn gathered(mut self) -> Result<Gathered, ImportError> {
         let first = self
             .waiting
             .iter()
@@ -258,6 +262,7 @@ impl<'t> Import<'t> {
             };
             return Err(ImportError::BadLine { line: *line, why: why.to_owned() });
         }
+        self.ledger.store(self.log.txn_mut())?;
         Ok(self.gathered)
     }
 }

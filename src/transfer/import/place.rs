@@ -164,6 +164,9 @@ impl Import<'_> {
             Misfit::Place(why) => ImportError::BadLine { line: number, why: why.to_owned() },
             Misfit::Store(error) => error.into(),
         })?;
+        if event.kind == EventType::ExecRecord {
+            self.ledger.adopt(self.log.txn_mut(), &event)?;
+        }
         self.note(number, &event, prev, secrets);
         Ok(event.hash)
     }

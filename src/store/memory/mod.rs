@@ -1,6 +1,8 @@
 //! The obvious engine: rows in maps. Property tests hold the verbs on it against the verbs on SQLite,
 //! and it proves that nothing above the seam needs a particular engine.
 
+mod execution;
+
 use std::collections::BTreeMap;
 
 use super::lease::TOKEN_MAX;
@@ -21,6 +23,7 @@ pub struct Memory {
     operations: BTreeMap<String, Operation>,
     settings: BTreeMap<String, String>,
     current: BTreeMap<AgentId, BranchName>,
+    execution: execution::Execution,
 }
 
 impl Memory {
@@ -47,6 +50,7 @@ impl Memory {
             operations: BTreeMap::new(),
             settings: BTreeMap::new(),
             current: BTreeMap::new(),
+            execution: execution::Execution::default(),
         }
     }
 
