@@ -1,6 +1,7 @@
 //! Both engines, made alike, and randomness that can be replayed.
 
 use std::ops::{Deref, DerefMut};
+use std::path::Path;
 use std::time::Duration;
 
 use mk::event::Salt;
@@ -21,6 +22,18 @@ fn identity() -> Identity {
     }
 }
 
+const TIMEOUT: Duration = Duration::from_secs(15);
+
+fn open_to_write(path: &Path) -> Sqlite {
+    Sqlite::open_to_write(path, TIMEOUT, Durability::Normal).unwrap()
+}
+
+/// Closes `store` and opens it again, to write or only to read.
+pub fn reopen(store: &mut Sqlite, read_only: bool) {
+    let path = store.path().to_owned();
+    *store = if read_only { Sqlite::open_to_read(&path).unwrap() } else { open_to_write(&path) };
+}
+
 /// A store in memory, with `main` made at `now` by `agent` and the secret check off.
 pub fn memory(now: Timestamp, agent: &AgentId) -> Memory {
     let mut store = Memory::new(identity(), now, agent);
@@ -39,9 +52,8 @@ impl File {
     pub fn new(now: Timestamp, agent: &AgentId) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("mk.db");
-        let timeout = Duration::from_secs(15);
-        Sqlite::create(&path, &identity(), now, agent, timeout).unwrap();
-        let mut store = Sqlite::open_to_write(&path, timeout, Durability::Normal).unwrap();
+        Sqlite::create(&path, &identity(), now, agent, TIMEOUT).unwrap();
+        let mut store = open_to_write(&path);
         let off = store.write(|txn| txn.set_setting("core.secrets", Some("off")));
         off.map_err(|error: StoreError| error).unwrap();
         Self { store, _directory: directory }

@@ -9,7 +9,7 @@ use mk::id::{AgentId, BranchName, EventId, Hash};
 use mk::lease::{self, Fence};
 use mk::log::{Appended, Draft, Expect, Log, LogError, Outside};
 use mk::revision::{self, Revision};
-use mk::store::{Branch, Engine, ReadTxn, StoreError};
+use mk::store::{Branch, Engine, ReadTxn, Sqlite, StoreError};
 use mk::text;
 use mk::workspace::{self, context, diff, render, snapshot};
 use serde::Serialize;
@@ -17,13 +17,15 @@ use serde::Serialize;
 use super::exceptions;
 use super::leases::{self, fence};
 use super::scenario::Operation;
-use crate::engines::Salts;
+use crate::engines::{self, Salts};
 
 /// A store on which a scenario is replayed.
 pub struct Replay<'a, E> {
     pub(super) store: &'a mut E,
     policy: &'a Policy,
     salts: Salts,
+    /// Closes the store and opens it again, to read only if told so.
+    reopen: fn(&mut E, bool),
 }
 
 /// An answer of the form `{"error": code}`.
@@ -50,9 +52,17 @@ impl<E: Coded> From<E> for Refusal {
     }
 }
 
+impl<'a> Replay<'a, Sqlite> {
+    /// On a store that can be closed and opened again.
+    pub fn of_file(store: &'a mut Sqlite, policy: &'a Policy) -> Self {
+        Self { reopen: engines::reopen, ..Self::new(store, policy) }
+    }
+}
+
 impl<'a, E: Engine> Replay<'a, E> {
     pub fn new(store: &'a mut E, policy: &'a Policy) -> Self {
-        Self { store, policy, salts: Salts::default() }
+        let reopen = |_: &mut E, _| panic!("a store in memory cannot be opened again");
+        Self { store, policy, salts: Salts::default(), reopen }
     }
 
     /// The id of the last event; 0 if there is none.
@@ -101,6 +111,10 @@ impl<'a, E: Engine> Replay<'a, E> {
                 Ok(outcome(&self.collect(of, &branch_name(of, "branch")?, force)?))
             }
             "sweep" => self.sweep(of),
+            "reopen" => {
+                (self.reopen)(self.store, of.get("read_only") == Some(&Value::Bool(true)));
+                Ok(object([]))
+            }
             "lease_acquire" => self.acquire(of),
             "lease_heartbeat" => self.renew(of),
             "lease_release" => self.release(of),
@@ -181,7 +195,7 @@ impl<'a, E: Engine> Replay<'a, E> {
         branch: &BranchName,
         force: bool,
     ) -> Result<compaction::Collected, Refusal> {
-        let Self { store, policy, salts } = self;
+        let Self { store, policy, salts, .. } = self;
         let agent: AgentId = "memkernel-gc".parse().map_err(LogError::Name)?;
         let order = compaction::Order { branch, policy, force, dry_run: false, agent: &agent };
         let mut outside = Outside { now: &mut || of.time(), salt: &mut || salts.next() };
@@ -296,7 +310,7 @@ fn state(txn: &dyn ReadTxn, branch: &Branch) -> Result<Value, Refusal> {
     ]))
 }
 
-/// Section 16. Without notices in scope, what it says of them is that there are none.
+/// Section 16. Of notices it says that there are none, and nothing of their pages.
 fn query(txn: &dyn ReadTxn, branch: &Branch, of: &Operation) -> Result<Value, Refusal> {
     let base = branch.head.map_or(Ok(None), |head| snapshot::base(txn, head))?;
     let with_ephemeral = of.get("include_ephemeral") == Some(&Value::Bool(true));
@@ -306,9 +320,6 @@ fn query(txn: &dyn ReadTxn, branch: &Branch, of: &Operation) -> Result<Value, Re
             recent.push(Value::from(context::block(txn, &event)?));
         }
     }
-    let none = Value::Array(Vec::new());
-    let page = r#"{"resource":null,"total":0,"omitted":0,"offset":0,"next_offset":null,
-        "requires_larger_budget":false}"#;
     Ok(object([
         ("branch_id", branch.name.as_str().into()),
         ("head_event_id", id(branch.head)),
@@ -317,8 +328,7 @@ fn query(txn: &dyn ReadTxn, branch: &Branch, of: &Operation) -> Result<Value, Re
         ("coordination_notice_tokens", 0_u64.into()),
         ("state", sections(&workspace::state(txn, branch.head)?.report())),
         ("active_leases", leases::active(txn, of.time())?),
-        ("coordination_notices", none),
-        ("notice_page", json(page)),
+        ("coordination_notices", Value::Array(Vec::new())),
         ("sync", json(r#"{"enabled":false,"policy_required":false}"#)),
         ("recent_events", recent.into()),
     ]))

@@ -7,39 +7,6 @@ use mk::canon::{Object, Value};
 use mk::compaction::Policy;
 use mk::time::Timestamp;
 
-/// Operations that are replayed by now. A notice or a sync ends the replay: they
-/// wait for the issues that bring them.
-const OPERATIONS: &[&str] = &[
-    "append",
-    "branch",
-    "branches",
-    "context",
-    "create_branch",
-    "decide",
-    "diff",
-    "event",
-    "fenced_append",
-    "fork",
-    "gc",
-    "history",
-    "init_task",
-    "lease_acquire",
-    "lease_check",
-    "lease_get",
-    "lease_heartbeat",
-    "lease_list",
-    "lease_release",
-    "live",
-    "log",
-    "note",
-    "query",
-    "raw",
-    "rollback",
-    "state",
-    "sweep",
-    "verify",
-];
-
 pub struct Scenario {
     pub name: String,
     /// How branches are compacted; `auto` says whether writes are followed by it.
@@ -48,13 +15,9 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// The operations up to the first that is not replayed yet.
-    pub fn replayable(&self) -> &[Operation] {
-        let ends = |operation: &Operation| {
-            !OPERATIONS.contains(&operation.name()) || operation.get("db").is_some()
-        };
-        let end = self.operations.iter().position(ends).unwrap_or(self.operations.len());
-        &self.operations[..end]
+    /// Whether the store is closed and opened again, which one in memory cannot be.
+    pub fn reopens(&self) -> bool {
+        self.operations.iter().any(|operation| operation.name() == "reopen")
     }
 }
 
