@@ -38,12 +38,14 @@ pub fn run(args: &Memkernel, ctx: &mut Context) -> Result<Answer, Failure> {
     let plan = match args.dry_run {
         true => mk::store::Engine::read(&mut project, |txn| {
             let actor = ctx.actor(txn)?;
-            source.rehearse(txn, &options, &actor.agent).map_err(failure)
+            let place = actor.whereabouts.place(txn)?;
+            source.rehearse(txn, &options, &place, &actor.agent).map_err(failure)
         })?,
         false => {
             drop(project);
             ctx.write(|txn, actor, outside| {
-                source.import(txn, &options, &actor.agent, outside).map_err(failure)
+                let place = actor.whereabouts.place(txn)?;
+                source.import(txn, &options, &place, &actor.agent, outside).map_err(failure)
             })?
         }
     };

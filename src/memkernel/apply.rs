@@ -1,7 +1,6 @@
 //! Carrying out a plan: one event after the other, as the peer numbered them.
 
 use std::collections::HashMap;
-use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
@@ -13,10 +12,11 @@ use super::sections;
 use crate::canon::{Object, Value};
 use crate::event::{Content, EventType};
 use crate::id::{AgentId, BranchName, EventId, Hash, LineageId, hex};
+use crate::lease;
 use crate::log::{Appended, Copied, Log, Outside};
 use crate::secret;
 use crate::store::memkernel::{CARRIED, EventRow, Source};
-use crate::store::{Branch, ForkPoint, Lease, StoreError};
+use crate::store::{Branch, ForkPoint, StoreError};
 use crate::time::Timestamp;
 use crate::workspace;
 
@@ -57,8 +57,8 @@ pub(super) fn apply(
     for table in CARRIED {
         source.rows(table, |row| import.row(table, row, agent))?;
     }
-    for (resource, token) in std::mem::take(&mut import.plan.counters) {
-        import.raise(resource, token)?;
+    for (resource, token) in &import.plan.counters {
+        lease::raise_token(import.log.txn_mut(), resource, *token)?;
     }
     import.finish(agent)
 }
@@ -256,13 +256,6 @@ impl Import<'_, '_, '_, '_> {
         self.note(&appended, &digest.to_string());
         self.counts[1] += 1;
         Ok(())
-    }
-
-    /// Makes `token` the last one that was granted on `resource`. Nobody holds it.
-    fn raise(&mut self, resource: String, token: u64) -> Result<(), StoreError> {
-        let expires_at = (self.outside.now)();
-        let lease = Lease { resource, token, ttl: Duration::ZERO, expires_at, holder: None };
-        self.log.txn_mut().put_lease(&lease)
     }
 
     /// Appends to the branch of imports.

@@ -16,6 +16,7 @@ use std::path::Path;
 
 use crate::code::{Code, Coded};
 use crate::id::{AgentId, BranchName, EventId, IdError};
+use crate::lease::Place;
 use crate::log::{Log, LogError, Outside};
 use crate::store::memkernel::{Source, SourceError};
 use crate::store::memory::Memory;
@@ -90,12 +91,19 @@ impl MemKernel {
         Ok(Self { source, checked })
     }
 
-    /// What an import into the project would do.
+    /// What an import into the project would do; leases of the source are on what their keys spell at
+    /// the root of `place`.
     ///
     /// # Errors
     /// If it cannot be done, but for blockers, which stand in the plan.
-    pub fn plan(&self, txn: &dyn ReadTxn, options: &Options) -> Result<Plan, ImportError> {
-        plan::plan(&self.source, &self.checked, txn, options)
+    pub fn plan(
+        &self,
+        txn: &dyn ReadTxn,
+        options: &Options,
+        place: &Place,
+    ) -> Result<Plan, ImportError> {
+        let at_root = Place { here: place.root.clone(), ..place.clone() };
+        plan::plan(&self.source, &self.checked, txn, options, &at_root)
     }
 
     /// The plan as a dry run prints it, with the warnings that only an import comes upon. For those,
@@ -107,16 +115,17 @@ impl MemKernel {
         &self,
         txn: &dyn ReadTxn,
         options: &Options,
+        place: &Place,
         agent: &AgentId,
     ) -> Result<Plan, ImportError> {
-        let mut plan = self.plan(txn, options)?;
+        let mut plan = self.plan(txn, options, place)?;
         if !plan.planned_actions.is_empty() {
             let now = Timestamp::from_micros(0);
             let mut scratch = Memory::new(txn.identity()?, now, agent);
             let mut outside = Outside { now: &mut || now, salt: &mut || [0; 16] };
             let options = Options { prefix: None, allow_corrupt: true };
             let rehearsed = scratch.write(|txn| {
-                let plan = self.plan(txn, &options)?;
+                let plan = self.plan(txn, &options, place)?;
                 self.carry_out(plan, txn, agent, &mut outside)
             })?;
             plan.warnings.extend_beyond(rehearsed.warnings);
@@ -134,10 +143,11 @@ impl MemKernel {
         &self,
         txn: &mut dyn WriteTxn,
         options: &Options,
+        place: &Place,
         agent: &AgentId,
         outside: &mut Outside<'_>,
     ) -> Result<Plan, ImportError> {
-        let plan = self.plan(txn, options)?;
+        let plan = self.plan(txn, options, place)?;
         if plan.blockers_total > 0 {
             let (findings, count) = (plan.blockers, plan.blockers_total);
             return Err(ImportError::Blocked { findings, count });

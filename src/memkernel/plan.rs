@@ -15,8 +15,9 @@ use crate::branch;
 use crate::canon::{Object, Value};
 use crate::event::{CONTENT_MAX, Event, EventType};
 use crate::id::{BranchName, Hash, shown};
+use crate::lease::{self, Resource};
 use crate::store::memkernel::{CARRIED, Source};
-use crate::store::{Branch, RESOURCE_MAX, ReadTxn, StoreError, TOKEN_MAX};
+use crate::store::{Branch, ReadTxn, StoreError, TOKEN_MAX};
 
 /// How far the counter of a resource is moved past the last token that the source granted.
 ///
@@ -75,9 +76,9 @@ pub struct Plan {
     /// The carried rows that the project has, by table and digest, with how often.
     #[serde(skip)]
     pub(super) rows: HashMap<(String, Hash), u64>,
-    /// The resources whose last token is to be this one.
+    /// The keys of resources whose last token is to be this one.
     #[serde(skip)]
-    pub(super) counters: Vec<(String, u64)>,
+    pub(super) counters: BTreeMap<String, u64>,
 }
 
 /// What is imported.
@@ -181,6 +182,7 @@ pub(super) fn plan(
     checked: &Checked,
     txn: &dyn ReadTxn,
     options: &Options,
+    place: &lease::Place,
 ) -> Result<Plan, ImportError> {
     let mut warnings = Warnings::default();
     let targets = targets(checked, txn, options, &mut warnings)?;
@@ -207,7 +209,7 @@ pub(super) fn plan(
             add("import_events", table, "carried", count, known);
         }
     }
-    let counters = counters(source, txn, &mut warnings)?;
+    let counters = counters(source, txn, place, &mut warnings)?;
     if !counters.is_empty() {
         add("raise_counters", "leases", "counter", counters.len() as u64, 0);
     }
@@ -374,14 +376,15 @@ fn known_rows(
     Ok(known)
 }
 
-/// The counters of leases that are lower here than they must be: no token that the peer granted, or
-/// may still grant meanwhile, is granted again.
+/// The counters of leases that are lower here than they must be, by the key that the resource has at
+/// `place`: no token that the peer granted, or may still grant meanwhile, is granted again.
 fn counters(
     source: &Source,
     txn: &dyn ReadTxn,
+    place: &lease::Place,
     warnings: &mut Warnings,
-) -> Result<Vec<(String, u64)>, ImportError> {
-    let mut counters = Vec::new();
+) -> Result<BTreeMap<String, u64>, ImportError> {
+    let mut counters: BTreeMap<String, u64> = BTreeMap::new();
     for row in source.leases()? {
         let (resource, token) = match row {
             Ok(lease) => lease,
@@ -390,25 +393,37 @@ fn counters(
                 continue;
             }
         };
-        let last = u64::try_from(token).ok().filter(|token| *token > 0);
-        let Some(last) = last.filter(|_| (1..=RESOURCE_MAX).contains(&resource.chars().count()))
-        else {
-            let why = format!("token {token} is none, or the key is of impossible length");
+        let Some(last) = u64::try_from(token).ok().filter(|token| *token > 0) else {
+            let why = format!("token {token} is none");
             warnings.add("lease_left_out", &shown(&resource), None, why);
             continue;
         };
-        let token = last.saturating_add(TOKENS_AHEAD).min(TOKEN_MAX);
-        match txn.lease(&resource)? {
-            Some(lease) if lease.token >= token => {}
-            Some(lease) if lease.holder.is_some() => {
-                let why = "its counter is raised, which ends the lease that is held on it here";
-                warnings.add("lease_ended", &resource, None, why);
-                counters.push((resource, token));
+        // What lies outside of the project is never leased here, and keeps the peer's key.
+        let key = Resource::locate(&resource, place).or_else(|_| Resource::of_peer(&resource));
+        let key = match key {
+            Ok(key) => key.as_str().to_owned(),
+            Err(error) => {
+                warnings.add("lease_left_out", &shown(&resource), None, error.to_string());
+                continue;
             }
-            _ => counters.push((resource, token)),
-        }
+        };
+        // Several spellings of the peer can be one resource here.
+        let raised = counters.entry(key).or_default();
+        *raised = (*raised).max(last.saturating_add(TOKENS_AHEAD).min(TOKEN_MAX));
     }
-    Ok(counters)
+    let mut lower = BTreeMap::new();
+    for (key, token) in counters {
+        let known = txn.lease(&key)?;
+        if known.as_ref().is_some_and(|lease| lease.token >= token) {
+            continue;
+        }
+        if known.is_some_and(|lease| lease.holder.is_some()) {
+            let why = "its counter is raised, so who holds it here has to acquire it again";
+            warnings.add("lease_raised", &key, None, why);
+        }
+        lower.insert(key, token);
+    }
+    Ok(lower)
 }
 
 /// The payload of the event that keeps a row, and the digest that tells it from others; none if it is

@@ -10,8 +10,8 @@ use mk::store::memkernel::SourceError;
 
 use super::source::{Peer, STAMP, changed};
 use super::{
-    assert_as_recorded, assert_verifies, database, expected, import, number, prefixed, sample,
-    store,
+    assert_as_recorded, assert_verifies, database, expected, import, number, place, prefixed,
+    sample, store,
 };
 use crate::cases;
 
@@ -349,7 +349,8 @@ fn a_forged_snapshot_and_a_secret_are_reported() {
     let mut store = store();
     let source = MemKernel::open(&peer.path()).unwrap();
     let agent = super::agent();
-    let rehearsed = store.read(|txn| source.rehearse(txn, &Options::default(), &agent)).unwrap();
+    let rehearsed =
+        store.read(|txn| source.rehearse(txn, &Options::default(), &place(), &agent)).unwrap();
     let plan = import(&mut *store, &peer.path(), &Options::default()).unwrap();
     assert_eq!(plan.warnings, rehearsed.warnings);
     assert_eq!(plan.plan_id, rehearsed.plan_id);
@@ -413,7 +414,9 @@ fn a_source_that_is_written_to_meanwhile_is_refused() {
     let source = MemKernel::open(&file).unwrap();
     fs::write(directory.path().join("sample.db-wal"), "something").unwrap();
     let refused = super::at_work(|outside| {
-        store.write(|txn| source.import(txn, &Options::default(), &super::agent(), outside))
+        store.write(|txn| {
+            source.import(txn, &Options::default(), &place(), &super::agent(), outside)
+        })
     });
     match refused {
         Err(ImportError::Source(error @ SourceError::Changed { .. })) => {
