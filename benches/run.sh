@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Every speed the README promises, in one run: library paths at 1k, 50k and 1M events, then whole
-# commands beside their limits and peers. Needs about five minutes, 2 GB under target/, and git.
+# commands beside their limits and peers. Needs about five minutes, 2 GB under target/, git and python3.
+# A part alone, as how long after a release a waiter has the lease: cargo bench --bench commands -- wait
 # With MK_PEER=VENV, a Python environment with memkernel-mcp 0.3.0, beside that program too; with
 # MK_MKRAFT=VENV, one with memkraft 4.5.0, beside that.
 set -euo pipefail

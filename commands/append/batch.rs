@@ -3,6 +3,7 @@
 //! One thread reads and parses, the other appends and hands back what the first is to free. The write lock is not taken before the input has
 //! ended or some of it has piled up, so that a slow producer keeps nobody waiting.
 
+use std::cell::OnceCell;
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::thread;
@@ -12,15 +13,15 @@ use mk::code::Code;
 use mk::compaction;
 use mk::event::EventType;
 use mk::id::{BranchName, EventId, Hash};
+use mk::lease::{self, Fence, LeaseError, Place};
 use mk::log::{Appended, Draft, Log, Prepared, Rules};
 use mk::operation::{self, Request};
 use mk::store::{Engine, ReadTxn, Sqlite, StoreError, WriteTxn};
-use mk::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::Append;
 use crate::Answer;
-use crate::cli::{Actor, Chance, Context, Failure, compact_due, warn_of_secrets};
+use crate::cli::{Actor, Chance, Context, Failure, FenceArg, compact_due, warn_of_secrets};
 
 /// Longest line, in bytes: content of the allowed size fits with every character escaped.
 const LINE_MAX: usize = 4 << 20;
@@ -40,6 +41,8 @@ struct Line {
     bytes: usize,
     branch: BranchName,
     event: Prepared,
+    /// What it depends on.
+    fences: Vec<Fence>,
     /// What makes it the same as another, if that will be asked.
     request: Option<Value>,
 }
@@ -48,6 +51,10 @@ struct Line {
 struct Reader {
     kind: EventType,
     actor: Actor,
+    /// The root that the store has recorded.
+    root: String,
+    /// Where paths of resources are spelt from, once there was one.
+    place: OnceCell<Place>,
     rules: Rules,
     chance: Chance,
     under_op_id: bool,
@@ -67,10 +74,14 @@ pub fn run(args: &Append, ctx: &mut Context) -> Result<Answer, Failure> {
     let (sender, chunks) = mpsc::sync_channel(64);
     let (back, used) = mpsc::channel();
     let lines = Lines { chunks, back };
+    let (rules, root) =
+        store.read(|txn| Ok::<_, StoreError>((Rules::read(txn)?, txn.identity()?.root)))?;
     let reader = Reader {
         kind: args.kind,
         actor,
-        rules: store.read(|txn| Rules::read(txn))?,
+        root,
+        place: OnceCell::new(),
+        rules,
         chance: Chance::new(),
         under_op_id: args.write.op_id.is_some(),
     };
@@ -96,7 +107,7 @@ fn each(
         for mut line in chunk? {
             let (appended, due) = store.write(|txn| {
                 let mut log = Log::open(txn)?;
-                let appended = append(&mut log, &mut line, ctx.now())?;
+                let appended = append(&mut log, &mut line, ctx)?;
                 Ok::<_, Failure>((appended, compaction::due(log.txn(), log.growth())))
             })?;
             ctx.note_written();
@@ -191,7 +202,7 @@ fn append_all(
     for chunk in chunks {
         let mut chunk = chunk?;
         for line in &mut chunk {
-            let appended = append(&mut log, line, ctx.now())?;
+            let appended = append(&mut log, line, ctx)?;
             rows.push(Row::from(appended));
         }
         // After the last line was read, nobody takes it back.
@@ -200,9 +211,12 @@ fn append_all(
     Ok(Stored { rows, due: compaction::due(log.txn(), log.growth()) })
 }
 
-fn append(log: &mut Log<'_>, line: &mut Line, now: Timestamp) -> Result<Appended, Failure> {
-    log.append_prepared(&line.branch, &mut line.event, None, now)
-        .map_err(|error| Failure::from(error).at(&format!("line {}", line.number)))
+fn append(log: &mut Log<'_>, line: &mut Line, ctx: &Context) -> Result<Appended, Failure> {
+    let mut appended = || {
+        lease::pass(log, &line.fences, line.event.agent(), ctx.lease_now())?;
+        Ok::<_, LeaseError>(log.append_prepared(&line.branch, &mut line.event, None, ctx.now())?)
+    };
+    appended().map_err(|error| Failure::from(error).at(&format!("line {}", line.number)))
 }
 
 fn already(txn: &dyn ReadTxn, done: Done) -> Result<Vec<Row>, Failure> {
@@ -296,6 +310,7 @@ impl Reader {
             payload: Object::new(),
             metadata: Object::new(),
         };
+        let mut fences = Vec::new();
         for (name, value) in members {
             match (name.as_str(), value) {
                 ("payload", Value::Object(payload)) => draft.payload = payload,
@@ -309,6 +324,7 @@ impl Reader {
                 ("event_type", Value::String(text)) => draft.kind = parsed(&text)?,
                 ("branch_id", Value::String(text)) => branch = parsed(&text)?,
                 ("agent_id", Value::String(text)) => draft.agent = parsed(&text)?,
+                ("fence", value) => fences = self.fences(&value)?,
                 ("event_type" | "branch_id" | "agent_id", other) => {
                     return Err(Failure::usage(format!(
                         "{name} is {}, not a string",
@@ -318,11 +334,12 @@ impl Reader {
                 _ => {
                     let message = format!("unknown member '{}'", mk::id::shown(&name));
                     return Err(Failure::new(Code::UNKNOWN_MEMBER, message).hint(
-                        "the members are event_type, payload, metadata, branch_id and agent_id",
+                        "the members are event_type, payload, metadata, branch_id, agent_id and fence",
                     ));
                 }
             }
         }
+        draft.metadata = Fence::stamped(&fences, draft.metadata);
         let request = self.under_op_id.then(|| {
             crate::cli::request([
                 ("branch", branch.as_str().into()),
@@ -334,7 +351,19 @@ impl Reader {
         });
         draft.metadata = self.actor.stamped(draft.metadata);
         let event = Prepared::new(draft, self.rules, self.chance.draw())?;
-        Ok(Line { number, bytes: bytes.len(), branch, event, request })
+        Ok(Line { number, bytes: bytes.len(), branch, event, fences, request })
+    }
+
+    fn fences(&self, value: &Value) -> Result<Vec<Fence>, Failure> {
+        let given = FenceArg::read(value)?;
+        let place = match self.place.get() {
+            Some(place) => place,
+            None => {
+                let place = self.actor.whereabouts.place_in(self.root.clone())?;
+                self.place.get_or_init(|| place)
+            }
+        };
+        given.iter().map(|fence| fence.locate(place)).collect()
     }
 }
 

@@ -11,9 +11,10 @@ use crate::cli::{Context, Failure, Write, WriteArgs, read_object};
 /// Append an event to a branch and print its hash
 ///
 /// With --batch, events are read from stdin, one JSON object a line, with the members event_type,
-/// payload, metadata, branch_id and agent_id, all optional, and appended in one transaction: all or
-/// none. With --each every line is a transaction of its own and is answered as soon as it is safe; the
-/// first that is no event ends it, and those before it stay.
+/// payload, metadata, branch_id, agent_id and fence, all optional, and appended in one transaction: all
+/// or none. With --each every line is a transaction of its own and is answered as soon as it is safe;
+/// the first that is no event ends it, and those before it stay. A fence, {"resource": PATH, "token": N}
+/// or a list of them, is what --fence is to one event.
 ///
 /// TYPE is AGENT_TASK_INIT, ARCHITECTURAL_DECISION, TOOL_EXECUTION_LOG, AGENT_SCRATCHPAD,
 /// FILE_CLAIM_ACQUIRED, FILE_CLAIM_RELEASED or SEMANTIC_SNAPSHOT.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use mk::canon::Value;
 use mk::lease::{Fence, Place, Resource};
 use mk::store::ReadTxn;
 use mk::store::location;
@@ -21,8 +22,13 @@ impl Whereabouts {
     ///
     /// Rule: docs/design.md, section 10, "Roots".
     pub fn place(&self, txn: &dyn ReadTxn) -> Result<Place, Failure> {
+        self.place_in(txn.identity()?.root)
+    }
+
+    /// The same, of a store that has this root recorded.
+    pub fn place_in(&self, recorded: String) -> Result<Place, Failure> {
         let (store, root) = match &self.named {
-            Some(store) => (store.clone(), PathBuf::from(txn.identity()?.root)),
+            Some(store) => (store.clone(), PathBuf::from(recorded)),
             None => {
                 let store = location::discover(&self.here)?;
                 let root = location::resource_root(&store, &self.here);
@@ -63,11 +69,7 @@ impl Whereabouts {
             return Ok(Vec::new());
         }
         let place = self.place(txn)?;
-        let fence = |given: &FenceArg| {
-            let resource = Resource::locate(&given.path, &place)?;
-            Ok(Fence { resource, token: given.token })
-        };
-        given.iter().map(fence).collect()
+        given.iter().map(|given| given.locate(&place)).collect()
     }
 }
 
@@ -83,6 +85,34 @@ impl FenceArg {
     /// If `token` is none.
     pub fn new(path: &str, token: &str) -> Result<Self, String> {
         Ok(Self { path: path.to_owned(), token: parse_token(token)? })
+    }
+
+    /// Reads `{"resource", "token"}`, or a list of them.
+    ///
+    /// Rule: docs/spec/mcp.md, section 4.5.
+    pub fn read(value: &Value) -> Result<Vec<Self>, Failure> {
+        let one = |value: &Value| {
+            let members = value.as_object().filter(|members| members.len() == 2);
+            let path = members.and_then(|members| members.get("resource")?.as_str());
+            let token = members.and_then(|members| members.get("token"));
+            match (path, token) {
+                (Some(path), Some(Value::Int(token))) => {
+                    Self::new(path, &token.to_string()).map_err(Failure::usage)
+                }
+                _ => Err(Failure::usage(
+                    r#"fence is not {"resource": PATH, "token": N}, or a list of them"#.to_owned(),
+                )),
+            }
+        };
+        match value {
+            Value::Array(items) => items.iter().map(one).collect(),
+            value => Ok(vec![one(value)?]),
+        }
+    }
+
+    pub fn locate(&self, place: &Place) -> Result<Fence, Failure> {
+        let resource = Resource::locate(&self.path, place)?;
+        Ok(Fence { resource, token: self.token })
     }
 }
 

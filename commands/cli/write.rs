@@ -70,14 +70,14 @@ impl Write {
                 ("metadata", metadata.clone().into()),
             ]);
             once(txn, args.op_id.as_ref(), &request, |txn| {
-                lease::pass(txn, &fences, &actor.agent, actor.lease_now())?;
+                let mut log = Log::open(txn)?;
+                lease::pass(&mut log, &fences, &actor.agent, actor.lease_now())?;
                 let draft = Draft {
                     kind: self.kind,
                     agent: actor.agent.clone(),
                     payload: self.payload,
                     metadata: actor.stamped(metadata),
                 };
-                let mut log = Log::open(txn)?;
                 let appended = log.append(&actor.branch, draft, args.expect.as_ref(), outside)?;
                 due = compaction::due(log.txn(), log.growth());
                 Ok::<_, Failure>(appended)

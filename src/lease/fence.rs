@@ -3,7 +3,7 @@
 use super::{LeaseError, Resource, held, renewed};
 use crate::canon::{Object, Value};
 use crate::id::AgentId;
-use crate::store::WriteTxn;
+use crate::log::Log;
 use crate::time::Timestamp;
 
 /// A lease that a write depends on.
@@ -46,15 +46,15 @@ impl Fence {
 ///
 /// Rule: docs/spec/kernel.md, section 13; docs/design.md, section 5.
 pub fn pass(
-    txn: &mut dyn WriteTxn,
+    log: &mut Log<'_>,
     fences: &[Fence],
     agent: &AgentId,
     now: Timestamp,
 ) -> Result<(), LeaseError> {
     for fence in fences {
-        let lease = held(txn, &fence.resource, fence.token, agent, now)?;
+        let lease = held(log.txn(), &fence.resource, fence.token, agent, now)?;
         let ttl = lease.ttl;
-        txn.put_lease(&renewed(lease, ttl, now))?;
+        log.txn_mut().put_lease(&renewed(lease, ttl, now))?;
     }
     Ok(())
 }

@@ -66,6 +66,11 @@ impl Prepared {
         Self::shown_as(draft, None, rules, salt)
     }
 
+    #[must_use]
+    pub fn agent(&self) -> &AgentId {
+        &self.agent
+    }
+
     /// A snapshot that covers `cover`, made of a state and not supplied by a caller.
     ///
     /// # Errors

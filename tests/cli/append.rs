@@ -172,7 +172,7 @@ fn a_bad_line_of_a_batch_is_named_and_none_of_it_is_kept() {
         129,
         "unknown-member",
         "fatal: line 1: unknown member 'note'\n\
-         hint: the members are event_type, payload, metadata, branch_id and agent_id\n",
+         hint: the members are event_type, payload, metadata, branch_id, agent_id and fence\n",
     );
 }
 

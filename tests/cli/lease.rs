@@ -170,6 +170,12 @@ fn a_lapsed_lease_can_be_given_back_or_swept() {
 fn a_clock_that_is_set_back_never_shortens_a_lease() {
     let mut repo = Sandbox::new();
     repo.mk("--agent ann lease acquire a --ttl 60").success();
+    // Between acquiring and renewing, the clock of leases alone: events have times of their own.
+    repo.set("MK_LEASE_DATE", "@1796029200");
+    repo.mk("--agent ann lease renew a --token 1").success().stdout("a holds for 3660 s more\n");
+    repo.mk("--agent ann lease acquire a --ttl 60").success().stdout("1\n");
+    repo.mk("lease list").success().stdout("a\tann\t1\t3660 s\n");
+    repo.unset("MK_LEASE_DATE");
     repo.now_ms -= 3_600_000;
     repo.mk("--agent bob lease acquire a").code(1).stdout("");
     repo.mk("--agent ann lease renew a --token 1").success().stdout("a holds for 3660 s more\n");
@@ -251,6 +257,101 @@ fn a_fenced_write_goes_through_only_while_the_lease_is_held() {
     let first = repo.json(line);
     repo.mk("--agent ann lease release src/ --token 1").success();
     assert_eq!(repo.json(line)["hash"], first["hash"]);
+}
+
+#[test]
+fn a_line_of_a_batch_is_fenced_on_its_own() {
+    let mut repo = Sandbox::new();
+    repo.mk("--agent ann lease acquire src/ README.md other --ttl 60").success();
+    repo.now_ms += 30_000;
+    repo.input = br#"{}
+        {"fence":{"resource":"./src//","token":1}}
+        {"fence":[{"resource":"src/","token":1},{"resource":"README.md","token":1}],"metadata":{"n":1}}
+    "#
+    .to_vec();
+    repo.mk("--agent ann append --batch -q --op-id o1").success();
+    let events = repo.json("show HEAD HEAD~1 HEAD~2");
+    let metadata = |index: usize| &events["events"][index]["metadata"];
+    let src = serde_json::json!({"fencing_token": 1, "resource": "src/"});
+    let readme = serde_json::json!({"fencing_token": 1, "resource": "README.md"});
+    assert_eq!(metadata(0)["lease"], serde_json::json!([src, readme]));
+    assert_eq!(metadata(0)["n"], 1);
+    assert_eq!(metadata(1)["lease"], src);
+    assert_eq!(metadata(2)["lease"], serde_json::Value::Null);
+    // Those that it names are renewed.
+    let leases = "README.md\tann\t1\t60 s\nother\tann\t1\t30 s\nsrc/\tann\t1\t60 s\n";
+    repo.mk("lease list").success().stdout(leases);
+    repo.now_ms += 31_000;
+    for (line, reason) in [
+        (r#"{"fence":{"resource":"other","token":1}}"#, "expired"),
+        (r#"{"fence":{"resource":"src/","token":2}}"#, "wrong-token"),
+        (r#"{"fence":{"resource":"src/a","token":1}}"#, "unknown"),
+        // Whose event it is decides, not who sends it.
+        (r#"{"agent_id":"bob","fence":{"resource":"src/","token":1}}"#, "wrong-agent"),
+    ] {
+        repo.input = format!("{{}}\n{line}\n").into_bytes();
+        let before = repo.files();
+        let error = repo.refusal("--agent ann append --batch");
+        assert_eq!(
+            (&error["code"], &error["details"]["reason"]),
+            (&"lease-lost".into(), &reason.into())
+        );
+        assert!(error["message"].as_str().unwrap().starts_with("line 2: the lease of"), "{error}");
+        assert_eq!(repo.files(), before, "{line}");
+    }
+    // With --each, those before it stay.
+    repo.input = b"{}\n{\"fence\":{\"resource\":\"other\",\"token\":1}}\n{}\n".to_vec();
+    repo.mk("--agent ann append --each -q").code(1);
+    repo.mk("rev-list --count").success().stdout("7\n");
+    let form = r#"fence is not {"resource": PATH, "token": N}, or a list of them"#;
+    for (fence, why) in [
+        ("1", form),
+        (r#""src/:1""#, form),
+        (r#"[["src/",1]]"#, form),
+        (r#"{"resource":"src/"}"#, form),
+        (r#"{"resource":"src/","token":1,"x":1}"#, form),
+        (r#"{"resource":"src/","token":"1"}"#, form),
+        (r#"{"resource":"src/","token":1.0}"#, form),
+        (r#"{"resource":"src/","token":0}"#, "a token is a whole number from 1 on"),
+        (r#"{"resource":"src/","token":-1}"#, "a token is a whole number from 1 on"),
+        (r#"{"resource":"","token":1}"#, "a resource is empty"),
+        (r#"{"resource":"../x","token":1}"#, "'../x' lies outside of '~'"),
+    ] {
+        repo.input = format!("{{\"fence\":{fence}}}").into_bytes();
+        let stderr = format!("fatal: line 1: {why}\n");
+        repo.refuses("append --batch", 129, "invalid-argument", &stderr);
+    }
+}
+
+#[test]
+fn a_token_of_an_earlier_grant_is_refused_wherever_it_is_given() {
+    let mut repo = Sandbox::new();
+    for (agent, token) in [("ann", 1), ("bob", 2), ("ann", 3)] {
+        repo.mk(&format!("--agent {agent} lease acquire a")).success().stdout(format!("{token}\n"));
+        if token < 3 {
+            repo.mk(&format!("--agent {agent} lease release a --token {token}")).success();
+        }
+    }
+    for (agent, token, reason) in
+        [("ann", 1, "wrong-token"), ("bob", 1, "taken"), ("bob", 2, "taken")]
+    {
+        repo.input = format!(r#"{{"fence":{{"resource":"a","token":{token}}}}}"#).into_bytes();
+        for line in [
+            format!("lease renew a --token {token}"),
+            format!("lease release a --token {token}"),
+            format!("lease check a --token {token}"),
+            format!("decide k v --fence a:{token}"),
+            "append --batch".to_owned(),
+            "append --each".to_owned(),
+        ] {
+            let before = repo.files();
+            let error = repo.refusal(&format!("--agent {agent} {line}"));
+            assert_eq!(error["code"], "lease-lost", "{agent} {line}");
+            assert_eq!(error["details"]["reason"], reason, "{agent} {line}");
+            assert_eq!(repo.files(), before, "{agent} {line}");
+        }
+    }
+    repo.mk("--agent ann decide k v --fence a:3").success();
 }
 
 #[test]

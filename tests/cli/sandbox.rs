@@ -61,6 +61,11 @@ impl Sandbox {
         self.environment.insert(name.to_owned(), value.to_owned());
     }
 
+    /// Takes back what [`Sandbox::set`] set.
+    pub fn unset(&mut self, name: &str) {
+        self.environment.remove(name);
+    }
+
     /// `program` in this directory, and nothing of the caller's environment.
     pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> process::Command {
         let mut command = process::Command::new(program);
