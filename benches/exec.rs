@@ -3,6 +3,9 @@
 //! `cargo bench --bench exec`. With MK_MKRAFT=VENV, a Python environment with memkraft 4.5.0, beside that
 //! program too.
 
+#![expect(clippy::disallowed_methods, reason = "a bench measures time")]
+
+#[expect(dead_code, reason = "stores of events are not needed here")]
 mod support;
 
 use std::fs;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::report::{About, Findings, Kind};
 use super::rows::Plan;
-use crate::event::Event;
+use crate::event::{Event, EventType};
 use crate::id::{EventId, shown};
 use crate::mkep::event::{self, Line};
 use crate::mkep::fold::Goal;
@@ -62,6 +62,9 @@ fn each_line(
         // What is wrong with an event that is not there has been said.
         let Some(id) = audit.txn().own_event(branch.id, sequence)? else { continue };
         let Some(found) = audit.txn().event(id)? else { continue };
+        if found.kind != EventType::ExecRecord {
+            continue;
+        }
         let line = found.content.as_ref().and_then(event::line);
         visit(&found, line.as_deref().map(Line::read))?;
     }

@@ -368,7 +368,7 @@ fn a_changed_schema_is_found() {
             .collect::<Result<_, _>>()
             .unwrap()
     };
-    assert_eq!(names.len(), 16);
+    assert_eq!(names.len(), 29);
     for (kind, name) in names {
         let copy = Copy::new();
         copy.connection().execute_batch(&format!("DROP {kind} {name}")).unwrap();
