@@ -73,6 +73,26 @@ fn branches_survive_every_fault() {
 }
 
 #[test]
+fn leases_survive_every_fault() {
+    run(workload::leases());
+}
+
+#[test]
+fn a_compaction_survives_every_fault() {
+    run(workload::compaction());
+}
+
+#[test]
+fn an_erasure_survives_every_fault() {
+    run(workload::erasure());
+}
+
+#[test]
+fn an_import_survives_every_fault() {
+    run(workload::import());
+}
+
+#[test]
 fn a_wal_that_is_emptied_survives_every_fault() {
     run(workload::long_wal());
 }

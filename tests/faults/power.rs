@@ -177,6 +177,26 @@ fn branches_survive_a_power_cut() {
 }
 
 #[test]
+fn leases_survive_a_power_cut() {
+    cut_everywhere(workload::leases());
+}
+
+#[test]
+fn a_compaction_survives_a_power_cut() {
+    cut_everywhere(workload::compaction());
+}
+
+#[test]
+fn an_erasure_survives_a_power_cut() {
+    cut_everywhere(workload::erasure());
+}
+
+#[test]
+fn an_import_survives_a_power_cut() {
+    cut_everywhere(workload::import());
+}
+
+#[test]
 fn a_wal_that_is_emptied_survives_a_power_cut() {
     cut_everywhere(workload::long_wal());
 }

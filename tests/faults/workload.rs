@@ -2,19 +2,25 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use mk::branch::{self, Act};
 use mk::canon::{Object, Value};
 use mk::code::{Code, Coded};
+use mk::compaction::{self, Order, Policy};
+use mk::erase;
 use mk::event::{EventType, Retractable};
 use mk::id::{AgentId, BranchName, EventId, Hash};
+use mk::lease::{self, Again, Claimant, Resource, Ttl};
 use mk::log::{Draft, Log, Outside};
 use mk::revision::Revision;
+use mk::store::lease::Origin;
 use mk::store::sqlite::Durability;
-use mk::store::{Engine, Identity, Sqlite, StoreError};
+use mk::store::{Engine, Identity, Sqlite, StoreError, WriteTxn};
 use mk::time::Timestamp;
 use mk::tokens::Tokenizer;
+use mk::transfer::{self, Selection};
 use mk::verify;
 use tempfile::TempDir;
 
@@ -48,6 +54,8 @@ pub struct Workload {
     pub name: &'static str,
     begin: Vec<Step>,
     pub steps: Vec<Step>,
+    /// What no file holds once all steps are acknowledged.
+    gone: Option<&'static str>,
 }
 
 /// What the log ends with.
@@ -107,18 +115,33 @@ impl Stage {
         assert!(allowed.contains(&found), "{about}: found {found:?}, not one of {allowed:?}");
         let report = verify::verify(&mut store, &[], &|_, _| {}).unwrap();
         assert!(report.ok, "{about}: {:?}", report.findings);
+        if acknowledged == self.workload.steps.len() {
+            self.is_gone(directory, about);
+        }
+    }
+
+    fn is_gone(&self, directory: &Path, about: &str) {
+        let Some(gone) = self.workload.gone else { return };
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            let bytes = fs::read(&path).unwrap();
+            let found = bytes.windows(gone.len()).any(|window| window == gone.as_bytes());
+            assert!(!found, "{about}: {gone:?} is in {}", path.display());
+        }
     }
 
     /// Does again what is missing in `directory`, and the rest.
     pub fn go_on(&self, directory: &Path, about: &str) {
         let mut store = open(directory).unwrap();
         let reached = head(&mut store);
-        let from = self.heads.iter().rposition(|head| *head == reached).unwrap();
+        // A step that writes no event is done again.
+        let from = self.heads.iter().position(|head| *head == reached).unwrap();
         for (index, step) in self.workload.steps.iter().enumerate().skip(from) {
             (step.run)(&mut store, index as u128)
                 .unwrap_or_else(|failed| panic!("{about}, then {}: {failed:?}", step.name));
         }
         assert_eq!(head(&mut store), *self.heads.last().unwrap(), "{about}");
+        self.is_gone(directory, about);
     }
 }
 
@@ -182,6 +205,20 @@ fn step(
     name: &'static str,
     body: impl Fn(&mut Log<'_>, &mut Outside<'_>) -> Result<(), Failed> + 'static,
 ) -> Step {
+    transaction(name, move |txn, outside| body(&mut Log::open(txn)?, outside))
+}
+
+fn transaction(
+    name: &'static str,
+    body: impl Fn(&mut dyn WriteTxn, &mut Outside<'_>) -> Result<(), Failed> + 'static,
+) -> Step {
+    on_store(name, move |store, outside| store.write(|txn| body(txn, outside)))
+}
+
+fn on_store(
+    name: &'static str,
+    body: impl Fn(&mut Sqlite, &mut Outside<'_>) -> Result<(), Failed> + 'static,
+) -> Step {
     let run = move |store: &mut Sqlite, number: u128| {
         let mut drawn = number << 64;
         let mut outside = Outside {
@@ -191,7 +228,7 @@ fn step(
                 drawn.to_be_bytes()
             },
         };
-        store.write(|txn| body(&mut Log::open(txn)?, &mut outside))
+        body(store, &mut outside)
     };
     Step { name, run: Box::new(run) }
 }
@@ -242,13 +279,12 @@ pub fn appends() -> Workload {
             notes("a batch", "main", 60, 300),
             notes("a note after", "main", 1, 10),
         ],
+        gone: None,
     }
 }
 
 /// Forks, rollbacks and what else is done with branches.
 pub fn branches() -> Workload {
-    let act =
-        || Act { agent: ANN.get_or_init(|| agent("ann")), reason: "", metadata: Object::new() };
     Workload {
         name: "branches",
         begin: vec![notes("before", "main", 5, 100), decide("db", "sqlite")],
@@ -274,10 +310,14 @@ pub fn branches() -> Workload {
                 Ok(())
             }),
         ],
+        gone: None,
     }
 }
 
-static ANN: std::sync::OnceLock<AgentId> = std::sync::OnceLock::new();
+fn act() -> Act<'static> {
+    static ANN: OnceLock<AgentId> = OnceLock::new();
+    Act { agent: ANN.get_or_init(|| agent("ann")), reason: "", metadata: Object::new() }
+}
 
 /// Writes that make the WAL so long that it is copied into the main file and emptied.
 pub fn long_wal() -> Workload {
@@ -288,5 +328,123 @@ pub fn long_wal() -> Workload {
             notes("the write that finds it long", "main", 1, 60_000),
             notes("the first in an empty WAL", "main", 1, 100),
         ],
+        gone: None,
+    }
+}
+
+/// A lease is taken, renewed and given back.
+pub fn leases() -> Workload {
+    fn resource() -> Resource {
+        Resource::of_key("src/auth.rs").unwrap()
+    }
+    let acquire = || {
+        step("acquire", |log, outside| {
+            let act = act();
+            let who = Claimant { agent: act.agent, session: "", origin: Origin::Command };
+            let terms = (Ttl::from_seconds(60.0)?, Again::Renew);
+            let main = BranchName::main();
+            lease::acquire(log, &main, &[resource()], who, terms, &act.metadata, (at(1), outside))?;
+            Ok(())
+        })
+    };
+    let release = |token| {
+        step("release", move |log, outside| {
+            let act = act();
+            let moment = (at(3), outside);
+            lease::release(log, None, (&resource(), token), act.agent, &act.metadata, moment)?;
+            Ok(())
+        })
+    };
+    Workload {
+        name: "leases",
+        begin: vec![notes("before", "main", 3, 50)],
+        steps: vec![
+            acquire(),
+            transaction("renew", |txn, _| {
+                lease::renew(txn, &resource(), 1, act().agent, at(2))?;
+                Ok(())
+            }),
+            release(1),
+            acquire(),
+            release(2),
+        ],
+        gone: None,
+    }
+}
+
+/// A branch is compacted.
+pub fn compaction() -> Workload {
+    Workload {
+        name: "compaction",
+        begin: vec![decide("db", "sqlite"), notes("before", "main", 120, 150)],
+        steps: vec![
+            on_store("gc", |store, outside| {
+                let main = BranchName::main();
+                let agent = agent(compaction::AGENT);
+                let policy = Policy::with_threshold(500);
+                let order = Order {
+                    branch: &main,
+                    policy: &policy,
+                    force: true,
+                    dry_run: false,
+                    agent: &agent,
+                };
+                compaction::collect(store, &order, None, outside)?;
+                Ok(())
+            }),
+            notes("a note after", "main", 1, 10),
+        ],
+        gone: None,
+    }
+}
+
+/// An event is erased, and nothing of it is left anywhere.
+pub fn erasure() -> Workload {
+    const GONE: &str = "the-words-that-must-go";
+    Workload {
+        name: "erasure",
+        begin: vec![
+            notes("before", "main", 130, 60),
+            step("what is erased", |log, outside| {
+                append(log, outside, "main", EventType::Note, [("note", GONE.into())])
+            }),
+            notes("after", "main", 130, 60),
+        ],
+        steps: vec![
+            transaction("erase", |txn, outside| {
+                let target: Revision = "main@131".parse().unwrap();
+                let main = BranchName::main();
+                erase::erase(txn, &[target], &main, false, &act(), outside)?;
+                Ok(())
+            }),
+            on_store("scrub", |store, _| Ok(store.scrub()?)),
+            notes("a note after", "main", 1, 10),
+        ],
+        gone: Some(GONE),
+    }
+}
+
+/// The export of another project is imported.
+pub fn import() -> Workload {
+    let other = tempfile::tempdir().unwrap();
+    let mut store = create(other.path());
+    for (index, step) in
+        [notes("there", "main", 140, 80), decide("db", "sqlite")].iter().enumerate()
+    {
+        (step.run)(&mut store, 2_000 + index as u128).unwrap();
+    }
+    let mut export = Vec::new();
+    store.read(|txn| transfer::export(txn, &Selection::default(), &mut export)).unwrap();
+    Workload {
+        name: "import",
+        begin: vec![notes("before", "main", 3, 50)],
+        steps: vec![
+            transaction("import", move |txn, outside| {
+                transfer::import(txn, &export[..], "", &act(), outside)?;
+                Ok(())
+            }),
+            notes("a note after", "main", 1, 10),
+        ],
+        gone: None,
     }
 }
