@@ -7,10 +7,15 @@ use std::time::{Duration, Instant};
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
-use super::{Sqlite, Txn, check_header, failure, immutable_uri, with_suffix};
+use super::{
+    Durability, Sqlite, Txn, check_header, failure, immutable_uri, main_file, with_suffix,
+};
 use crate::id::{EventId, Hash};
 use crate::store::turnstile::Turnstile;
 use crate::store::{ReadTxn, StoreError, location};
+
+/// How long a copy waits for a moment at which nobody writes. Without one it takes longer.
+const STILL: Duration = Duration::from_secs(2);
 
 impl Sqlite {
     /// Makes a copy of the store as it is at one moment in the new file `to`, which nobody else may
@@ -21,17 +26,19 @@ impl Sqlite {
     /// [`StoreError::DiskFull`], [`StoreError::Io`]; then there may be a part of a file.
     pub fn copy_to(&mut self, to: &Path) -> Result<u64, StoreError> {
         let failed = |error| failure(error, &self.path, Duration::ZERO);
-        let there = |error| failure(error, to, Duration::ZERO);
+        // While nothing is in the WAL, the main file is the whole store, and whoever reads it then keeps
+        // everybody from writing to it: what others commit stays in the WAL until the copy is made.
+        let turn = Turnstile::enter(&with_suffix(&self.path, "-lock"), STILL).ok();
+        let is_whole = turn.is_some() && empties_wal(&self.path);
         // The copy is of the moment of the first read.
         let txn = self.connection.transaction().map_err(failed)?;
         let head = Txn::new(&txn, &self.path).log_head()?;
+        drop(turn);
         location::create_private(to)?;
-        let mut copy = Connection::open(to).map_err(there)?;
-        // A copy that is not finished is thrown away, so nothing need be safe before the end.
-        copy.pragma_update(None, "journal_mode", "OFF").map_err(there)?;
-        copy.pragma_update(None, "synchronous", "OFF").map_err(there)?;
-        step_through(&txn, &mut copy, to)?;
-        copy.close().map_err(|(_, error)| there(error))?;
+        match is_whole {
+            true => main_file::copy(&txn, &self.path, to)?,
+            false => page_by_page(&txn, to)?,
+        }
         drop(txn);
         let io =
             |source| StoreError::Io { action: "write", path: to.display().to_string(), source };
@@ -69,6 +76,27 @@ impl Sqlite {
         self.shorten_wal();
         Ok(kept)
     }
+}
+
+/// Whether nothing is in the WAL of the store any more. Nobody may write meanwhile.
+fn empties_wal(path: &Path) -> bool {
+    let emptied = Sqlite::open_to_write(path, Duration::ZERO, Durability::Full).map(|store| {
+        let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
+        store.connection.query_row(sql, (), |row| Ok(row.get::<_, i64>(0)? == 0))
+    });
+    // Where it cannot be, by permission or because somebody reads an older state, is no fault.
+    matches!(emptied, Ok(Ok(true)))
+}
+
+/// Copies the pages of a store into the new file `to`, wherever they are.
+fn page_by_page(from: &Connection, to: &Path) -> Result<(), StoreError> {
+    let failed = |error| failure(error, to, Duration::ZERO);
+    let mut copy = Connection::open(to).map_err(failed)?;
+    // A copy that is not finished is thrown away, so nothing need be safe before the end.
+    copy.pragma_update(None, "journal_mode", "OFF").map_err(failed)?;
+    copy.pragma_update(None, "synchronous", "OFF").map_err(failed)?;
+    step_through(from, &mut copy, to)?;
+    copy.close().map_err(|(_, error)| failed(error))
 }
 
 /// Copies all pages in one step.

@@ -4,6 +4,7 @@ mod copy;
 mod execution;
 mod failure;
 mod lease;
+mod main_file;
 mod txn;
 
 use std::fs;
@@ -37,7 +38,7 @@ const WAL_MAX: u64 = 512 << 10;
 
 /// Most memory for pages of a store that is written to, taken only as far as it is used. Hashes go to
 /// random places of their index, so a long batch needs more of it at hand than the engine's 2 MiB.
-const CACHE_KIB: i32 = 32_768;
+const CACHE_KIB: i32 = 131_072;
 
 /// A store in a SQLite file.
 pub struct Sqlite {
