@@ -24,6 +24,9 @@ const FIRST: i64 = -62_135_596_800 * MICROS;
 const LAST: i64 = 253_402_300_800 * MICROS - 1;
 
 impl Timestamp {
+    /// 1970-01-01T00:00:00Z.
+    pub const EPOCH: Self = Self(0);
+
     /// The moment so many microseconds after 1970; clamped to the years 1 to 9999.
     #[must_use]
     pub fn from_micros(micros: i64) -> Self {

@@ -5,12 +5,14 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::{AT_ONCE, Grant, Granted, LeaseError, Resource, Ttl, after, between, renewed, report};
+use super::{
+    AT_ONCE, Grant, Granted, LONG_AGO, LeaseError, Resource, Ttl, after, between, renewed, report,
+};
 use crate::canon::{Object, Value};
 use crate::event::EventType;
 use crate::id::{AgentId, BranchName, shown};
 use crate::log::{Draft, Log, Outside};
-use crate::store::{Holder, Lease, Leases, Origin, ReadTxn, StoreError, TOKEN_MAX};
+use crate::store::{Holder, Lease, Leases, Origin, ReadTxn, StoreError, TOKEN_MAX, WriteTxn};
 use crate::time::Timestamp;
 
 /// Who wants a lease.
@@ -99,6 +101,7 @@ pub fn acquire(
             leases.push(Grant::renewed(&lease, now));
             continue;
         }
+        end_lapsed(log.txn_mut(), resource, now)?;
         let last = log.txn().lease(resource.as_str())?.map_or(0, |lease| lease.token);
         if last >= TOKEN_MAX {
             return Err(StoreError::damaged(format!("'{resource}' has no token left")).into());
@@ -144,7 +147,7 @@ fn check_free(
     now: Timestamp,
 ) -> Result<Option<Lease>, LeaseError> {
     let mut own = None;
-    for lease in overlapping(txn, resource, now)? {
+    for lease in overlapping(txn, resource, Leases::Active(now))? {
         let Some(holder) = lease.active(now) else { continue };
         let is_own = holder.agent == *who.agent;
         let yields = match again {
@@ -171,27 +174,42 @@ fn check_free(
     Ok(own)
 }
 
-/// The leases in force at `now` that have anything in common with `resource`, by key.
+/// Ends for good the leases that lapsed and overlap with `resource`, which is to be granted: once the
+/// clock is set back, they would be in force beside it.
+fn end_lapsed(
+    txn: &mut dyn WriteTxn,
+    resource: &Resource,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    for lease in overlapping(txn, resource, Leases::Lapsed(now))? {
+        if lease.expires_at > LONG_AGO && lease.resource != resource.as_str() {
+            txn.put_lease(&Lease { expires_at: LONG_AGO, ..lease })?;
+        }
+    }
+    Ok(())
+}
+
+/// Those of `which` that have anything in common with `resource`, by key.
 ///
 /// # Errors
 /// Those of the store.
 pub fn overlapping(
     txn: &dyn ReadTxn,
     resource: &Resource,
-    now: Timestamp,
+    which: Leases,
 ) -> Result<Vec<Lease>, StoreError> {
     let mut found = Vec::new();
     for key in resource.around() {
-        found.extend(txn.lease(key)?.filter(|lease| lease.active(now).is_some()));
+        found.extend(txn.lease(key)?.filter(|lease| which.contains(lease)));
     }
     // The subtree itself begins with what all below it begin with.
     let (below, mut after) = (resource.below(), None);
     if !resource.is_tree() {
-        found.extend(txn.lease(&below)?.filter(|lease| lease.active(now).is_some()));
+        found.extend(txn.lease(&below)?.filter(|lease| which.contains(lease)));
         return Ok(found);
     }
     loop {
-        let page = txn.leases(Leases::Active(now), &below, after.as_deref(), AT_ONCE)?;
+        let page = txn.leases(which, &below, after.as_deref(), AT_ONCE)?;
         let is_last = page.len() < AT_ONCE;
         found.extend(page);
         if is_last {

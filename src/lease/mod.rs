@@ -38,6 +38,9 @@ pub use turn::{Ask, acquire_in_turn};
 /// Rule: docs/spec/kernel.md, section 12.
 pub const DEFAULT_TTL: Ttl = Ttl(Duration::from_secs(30));
 
+/// When a lease ended that is in force by no clock any more.
+const LONG_AGO: Timestamp = Timestamp::EPOCH;
+
 /// Most leases that one sweep gives back, and that one listing shows.
 pub const AT_ONCE: usize = 1_000;
 
@@ -341,7 +344,7 @@ pub fn raise_token(txn: &mut dyn WriteTxn, resource: &str, least: u64) -> Result
             resource: resource.to_owned(),
             token,
             ttl: Duration::ZERO,
-            expires_at: Timestamp::from_micros(0),
+            expires_at: LONG_AGO,
             holder: None,
         },
     };

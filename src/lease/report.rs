@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{Resource, between};
 use crate::id::{AgentId, BranchName, EventId};
 use crate::log::Appended;
-use crate::store::{Lease, ReadTxn, StoreError};
+use crate::store::{Lease, Leases, ReadTxn, StoreError};
 use crate::time::Timestamp;
 
 /// The leases that one request got, in the order they were asked for.
@@ -193,7 +193,7 @@ impl Blocking {
         agent: &AgentId,
         now: Timestamp,
     ) -> Result<Self, StoreError> {
-        let leases = super::overlapping(txn, resource, now)?;
+        let leases = super::overlapping(txn, resource, Leases::Active(now))?;
         let is_own = |lease: &Lease| lease.active(now).is_some_and(|it| it.agent == *agent);
         let state = match leases.as_slice() {
             [] => "free",

@@ -77,9 +77,10 @@ pub fn acquire_in_turn(
     let patience = Patience::new(wait);
     let mut ticket: Option<Ticket> = None;
     loop {
-        let now = clock();
         let mut ahead = None;
         let attempt = store.write(|txn| {
+            // Not before: while others wrote, time went on, and what is granted must not be over already.
+            let now = clock();
             let granted = once(txn, ask.op_id, &request, |txn| {
                 let needs_turn = ask.needs_turn(txn, now)?;
                 let terms = (ask.ttl, ask.again);
