@@ -10,23 +10,13 @@ use std::time::Duration;
 
 use mk::id::Hash;
 use mk::store::{Engine, Sqlite, StoreError};
-use mk::verify;
 
 use crate::power::Chance;
+use crate::project::{mk, sound};
 
 /// Rounds of three processes each; with `MK_KILL_ROUNDS=N` so many.
 fn rounds() -> u64 {
     std::env::var("MK_KILL_ROUNDS").map_or(12, |text| text.parse().expect("a number"))
-}
-
-fn mk(project: &Path, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_mk"));
-    command.current_dir(project).args(args);
-    for variable in ["MK_DB", "MK_AGENT", "MK_BRANCH", "MK_DATE", "MK_SALT_SEED"] {
-        command.env_remove(variable);
-    }
-    command.stderr(Stdio::null());
-    command
 }
 
 /// What a process acknowledged before it was killed.
@@ -93,12 +83,6 @@ fn events(project: &Path) -> i64 {
     let mut store = Sqlite::open_to_read(&project.join(".mk/mk.db")).unwrap();
     let head: Result<_, StoreError> = store.read(|txn| txn.log_head());
     head.unwrap().map_or(0, |(id, _)| id.0)
-}
-
-fn sound(project: &Path) {
-    let mut store = Sqlite::open_to_read(&project.join(".mk/mk.db")).unwrap();
-    let report = verify::verify(&mut store, &[], &|_, _| {}).unwrap();
-    assert!(report.ok, "{:?}", report.findings);
 }
 
 #[test]
