@@ -4,6 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use mk::backup::BackupError;
 use mk::code::Code;
 use mk::id::BranchName;
 use mk::revision::Revision;
@@ -43,13 +44,16 @@ pub fn run(args: &Export, ctx: &mut Context) -> Result<Answer, Failure> {
         let branches = args.branches.iter().chain(&ctx.global.branch).cloned().collect();
         Ok::<_, Failure>(Selection { branches, since, log_order: args.log_order })
     })?;
-    let mut write = |out: &mut dyn Write| store.read(|txn| transfer::export(txn, &selection, out));
     if args.file == Path::new("-") {
-        write(ctx.out.writer()).map_err(|error| match error {
+        let write = store.read(|txn| transfer::export(txn, &selection, ctx.out.writer()));
+        write.map_err(|error| match error {
             ExportError::Write(error) => error.into(),
             other => Failure::from(other),
         })?;
+    } else if store.consists_of(&args.file) {
+        return Err(BackupError::Itself { path: args.file.display().to_string() }.into());
     } else {
+        let write = |out: &mut dyn Write| store.read(|txn| transfer::export(txn, &selection, out));
         replace(&args.file, write)?;
     }
     Ok(Answer::Yes)

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use crate::code::{Code, Coded};
 use crate::id::EventId;
-use crate::store::files::{self, Place, beside, is_same, move_away, put_in_place, remove_store};
+use crate::store::files::{
+    self, Place, beside, is_part, is_same, move_away, put_in_place, remove_store,
+};
 use crate::store::sqlite::Durability;
 use crate::store::turnstile::Turnstile;
 use crate::store::{Engine, ReadTxn, Sqlite, StoreError};
@@ -67,9 +69,9 @@ pub struct Restored {
 pub fn backup(store: &mut Sqlite, to: &Path, force: bool) -> Result<Made, BackupError> {
     let path = to.display().to_string();
     match files::look(to) {
-        Place::Free => {}
         Place::Directory => return Err(BackupError::Directory { path }),
-        _ if is_same(to, store.path()) => return Err(BackupError::Itself { path }),
+        _ if is_part(to, store.path()) => return Err(BackupError::Itself { path }),
+        Place::Free => {}
         Place::File if force => {}
         Place::File | Place::Other => return Err(BackupError::Exists { path }),
     }
@@ -100,6 +102,8 @@ pub fn restore(
     if is_same(from, at) {
         return Err(BackupError::Itself { path: from.display().to_string() });
     }
+    // One after the other: they share a draft, which the next removes if this one is killed.
+    let _alone = Turnstile::enter(&beside(at, "-restoring"), lock_timeout)?;
     let draft = beside(at, "-restore");
     let restored = staged(from, &draft, lock_timeout)
         .and_then(|mut staged| put_back(&mut staged, &draft, at, force, stamp, lock_timeout));
@@ -144,8 +148,14 @@ fn put_back(
         Err(StoreError::Missing { .. }) => {
             let _turn = Turnstile::enter(&beside(at, "-lock"), lock_timeout)?;
             staged.empty_wal(lock_timeout)?;
+            // A WAL that outlived its store would be read as that of the one restored.
+            let wal = beside(at, "-wal");
+            let before = (files::length(&wal) > 0).then(|| format!("{shown}-wal"));
+            for suffix in ["-wal", "-shm"] {
+                move_away(&beside(at, suffix), &beside(&kept, suffix))?;
+            }
             put_in_place(draft, at)?;
-            Ok(Restored { events, before: None })
+            Ok(Restored { events, before })
         }
         Err(StoreError::Damaged { .. } | StoreError::Foreign { .. }) if force => {
             let _turn = Turnstile::enter(&beside(at, "-lock"), lock_timeout)?;

@@ -22,6 +22,8 @@ pub(crate) fn look(path: &Path) -> Place {
         Ok(found) if found.is_dir() => Place::Directory,
         Ok(found) if found.is_file() => Place::File,
         Ok(_) => Place::Other,
+        // A link that leads nowhere is there too.
+        Err(_) if fs::symlink_metadata(path).is_ok() => Place::File,
         Err(_) => Place::Free,
     }
 }
@@ -32,6 +34,20 @@ pub(crate) fn is_same(a: &Path, b: &Path) -> bool {
         (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),
         _ => false,
     }
+}
+
+/// Whether `path` leads to the store at `store`, or to a file beside it that is part of one in use or
+/// would be taken for that.
+pub(crate) fn is_part(path: &Path, store: &Path) -> bool {
+    let named = |path: &Path| {
+        let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
+        let directory = fs::canonicalize(directory.unwrap_or(Path::new("."))).ok()?;
+        Some(directory.join(path.file_name()?))
+    };
+    ["", "-wal", "-shm", "-journal", "-lock"].iter().any(|suffix| {
+        let part = beside(store, suffix);
+        is_same(path, &part) || named(path).is_some_and(|path| Some(path) == named(&part))
+    })
 }
 
 /// Bytes of a file; 0 if there is none.

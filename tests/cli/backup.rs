@@ -44,6 +44,20 @@ fn a_backup_does_not_take_the_place_of_anything() {
         "file-exists",
         "error: '/dev/full' exists\nhint: take another name, or replace it with --force\n",
     );
+    // Nor do the files beside it, in which the newest events may be all alone.
+    for part in [".mk/mk.db-wal", ".mk/mk.db-shm", ".mk/mk.db-lock", ".mk/mk.db-journal"] {
+        let itself = format!("fatal: '{part}' is the store itself\n");
+        sandbox.refuses(&format!("backup {part} --force"), 129, "invalid-argument", &itself);
+        sandbox.refuses(&format!("export {part}"), 129, "invalid-argument", &itself);
+    }
+    sandbox.refuses("export .mk/mk.db", 129, "invalid-argument", itself);
+    sandbox.sh("ln -s nowhere link").success();
+    sandbox.refuses(
+        "backup link",
+        1,
+        "file-exists",
+        "error: 'link' exists\nhint: take another name, or replace it with --force\n",
+    );
     sandbox.mk("backup copy.db --force").success();
     sandbox.mk("--db copy.db rev-list --count").success().stdout("1\n");
     sandbox.mk("backup no/such/copy.db").code(128);
@@ -129,4 +143,32 @@ fn a_lost_or_broken_store_is_restored_and_a_broken_backup_is_not() {
     assert_eq!(sandbox.files(), before);
     sandbox.mk("restore .mk/mk.db").code(129);
     sandbox.mk("restore none.db").code(128);
+}
+
+#[test]
+fn a_wal_that_outlived_its_store_is_not_read_as_that_of_the_one_restored() {
+    let sandbox = Sandbox::new();
+    sandbox.mk("note one").success();
+    sandbox.mk("backup copy.db").success();
+    sandbox.mk("note two").success();
+    sandbox.sh("test -s .mk/mk.db-wal && rm .mk/mk.db").success();
+    let report = sandbox.json("restore copy.db");
+    let kept = report["before"].as_str().unwrap();
+    assert!(kept.ends_with("-wal") && fs::metadata(kept).unwrap().len() > 0, "{kept}");
+    sandbox.mk("rev-list --count").success().stdout("1\n");
+    sandbox.mk("verify").success();
+}
+
+#[test]
+fn of_many_restores_at_once_each_is_whole() {
+    let sandbox = Sandbox::new();
+    sandbox.mk("note one").success();
+    sandbox.mk("backup copy.db").success();
+    for _ in 0..3 {
+        sandbox
+            .sh("rm -f .mk/mk.db*; for i in 1 2 3; do mk restore copy.db & of=\"$of $!\"; done; \
+                 for i in $of; do wait $i || exit; done")
+            .success();
+        sandbox.mk("verify").success().stdout("ok: 1 event, 1 branch\n");
+    }
 }

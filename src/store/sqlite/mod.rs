@@ -19,7 +19,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior};
 use super::audit::Audit;
 use super::schema::{APPLICATION_ID, LINK_RULES, MIN_READER, MIN_WRITER, SCHEMA, VERSION};
 use super::turnstile::Turnstile;
-use super::{Engine, Identity, ReadTxn, StoreError, WaitingRoom, WriteTxn, location};
+use super::{Engine, Identity, ReadTxn, StoreError, WaitingRoom, WriteTxn, files, location};
 use crate::id::{AgentId, BranchName, hex};
 use crate::time::Timestamp;
 
@@ -248,6 +248,12 @@ impl Sqlite {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether a file put at `path` would take the place of this store, or of one it consists of.
+    #[must_use]
+    pub fn consists_of(&self, path: &Path) -> bool {
+        files::is_part(path, &self.path)
     }
 
     /// Where processes wait for leases of this store.
