@@ -1,5 +1,6 @@
 //! Compaction as commands run it: with the settings of the project, and after writes on its own.
 
+use std::env;
 use std::io::{self, Write};
 use std::time::Duration;
 
@@ -36,6 +37,7 @@ pub fn compact(
         let limit = Duration::from_secs(seconds.min(SUMMARIZER_SECONDS_MAX));
         Ok::<_, StoreError>((Policy::read(txn)?, txn.setting("gc.summarizer")?, limit))
     })?;
+    let command = command.filter(|_| env::var_os(summarizer::INSIDE).is_none());
     let agent: AgentId = compaction::AGENT.parse().expect("it is a name");
     let Compaction { branch, force, dry_run } = what;
     let mut run = |summary: &_| match &command {

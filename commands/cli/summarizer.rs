@@ -15,6 +15,9 @@ use mk::compaction::Summary;
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::Value;
 
+/// Set for the command: what it does with `mk` does not run it again.
+pub const INSIDE: &str = "MK_IN_SUMMARIZER";
+
 /// Most bytes that are read of its output.
 const OUTPUT_MAX: u64 = 64 << 10;
 
@@ -35,6 +38,7 @@ pub fn run(command: &str, summary: &Summary, limit: Duration) -> Result<Vec<Stri
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
+        .env(INSIDE, "1")
         .process_group(0)
         .spawn()
         .map_err(|error| format!("it cannot be run: {error}"))?;
@@ -52,8 +56,9 @@ pub fn run(command: &str, summary: &Summary, limit: Duration) -> Result<Vec<Stri
         });
     }
     let answer = watch(&mut child, &output, limit);
+    // Also what goes on without its output.
+    kill_group(&child);
     if answer.is_err() {
-        kill_group(&child);
         let _ = child.wait();
     }
     insights(&answer?)

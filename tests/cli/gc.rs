@@ -239,14 +239,26 @@ fn a_summarizer_that_fails_is_replaced_by_the_built_in_one() {
 
 #[test]
 fn what_a_summarizer_leaves_running_is_ended_and_its_answer_taken() {
+    // With its output open, and without.
+    for left in ["(sleep 2; touch survived) &", "(sleep 2; touch survived) >/dev/null &"] {
+        let repo = noted();
+        repo.write("left.sh", format!("{left}\necho '[\"said before\"]'\n"));
+        repo.mk("config gc.summarizer 'sh left.sh'").success();
+        let begun = Instant::now();
+        assert_eq!(repo.json("gc")["summarizer"], "gc.summarizer");
+        assert_eq!(insights(&repo), ["said before"]);
+        std::thread::sleep(Duration::from_millis(2_500).saturating_sub(begun.elapsed()));
+        assert!(!repo.path("survived").exists(), "{left}");
+    }
+}
+
+#[test]
+fn a_summarizer_that_compacts_does_not_run_itself() {
     let repo = noted();
-    repo.write("left.sh", "(sleep 2; touch survived) &\necho '[\"said before\"]'\n");
-    repo.mk("config gc.summarizer 'sh left.sh'").success();
-    let begun = Instant::now();
+    repo.write("again.sh", "echo x >>runs; mk gc --force -n >/dev/null; echo '[\"of one\"]'\n");
+    repo.mk("config gc.summarizer 'sh again.sh'").success();
     assert_eq!(repo.json("gc")["summarizer"], "gc.summarizer");
-    assert_eq!(insights(&repo), ["said before"]);
-    std::thread::sleep(Duration::from_millis(2_500).saturating_sub(begun.elapsed()));
-    assert!(!repo.path("survived").exists());
+    assert_eq!(fs::read_to_string(repo.path("runs")).unwrap(), "x\n");
 }
 
 #[test]
