@@ -7,6 +7,7 @@
 //! Rule: docs/design.md, section 2. Limits: docs/erasure.md.
 
 mod covered;
+mod recorded;
 mod removal;
 
 use std::collections::BTreeSet;
@@ -22,6 +23,7 @@ use crate::revision::{Revision, RevisionError};
 use crate::store::{Branch, ReadTxn, StoreError, WriteTxn};
 
 pub(crate) use covered::{covered, snapshots_of};
+pub use recorded::Recorded;
 pub(crate) use removal::remove;
 
 /// The branch on which erasures are recorded.
@@ -227,23 +229,6 @@ fn own_branch(
     Ok(branch)
 }
 
-/// The hashes of all events that are recorded as erased, whether they are here or not, each with the
-/// structural members that must be left of it.
-///
-/// # Errors
-/// Those of the store.
-pub fn recorded(txn: &dyn ReadTxn) -> Result<Vec<(Hash, Option<Object>)>, StoreError> {
-    let mut found = Vec::new();
-    for branch in txn.branches()?.into_iter().filter(|branch| branch.born.as_str() == BRANCH) {
-        let mut sequence = branch.fork_sequence() + 1;
-        while let Some(event) = txn.event_at(branch.id, sequence)? {
-            found.extend(event.members().as_ref().and_then(target));
-            sequence += 1;
-        }
-    }
-    Ok(found)
-}
-
 /// How many events of the live timeline that ends at `head` are erased, and so left out of whatever is
 /// made of it.
 ///
@@ -256,18 +241,13 @@ pub fn left_out(txn: &dyn ReadTxn, head: Option<EventId>) -> Result<u64, StoreEr
     }
     let head = txn.linked(head)?;
     let mut count = 0;
-    for (hash, _) in recorded(txn)? {
-        if let Some(id) = txn.by_hash(&hash)?
+    for hash in Recorded::read(txn)?.targets() {
+        if let Some(id) = txn.by_hash(hash)?
+            && txn.known_event(id)?.content.is_none()
             && lineage::is_live(head, id, |id| txn.link(id))?
         {
             count += 1;
         }
     }
     Ok(count)
-}
-
-/// What an event of type `PAYLOAD_ERASED` says was erased.
-pub(crate) fn target(payload: &Object) -> Option<(Hash, Option<Object>)> {
-    let hash = payload.get("target_hash").and_then(Value::as_str)?.parse().ok()?;
-    Some((hash, payload.get("structure").and_then(Value::as_object).cloned()))
 }

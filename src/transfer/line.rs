@@ -19,6 +19,10 @@ use crate::workspace::render;
 /// Longest line, in bytes: a snapshot of the largest size, and what stands beside it.
 pub(super) const LINE_MAX: usize = SNAPSHOT_MAX + (2 << 20);
 
+/// Highest token of a lease that is taken in. It leaves as many again to be granted, so that no line
+/// can use up a resource.
+const TOKEN_MAX: u64 = 1 << 62;
+
 /// What a line holds.
 pub(super) enum Line {
     Event(Box<Arrival>),
@@ -40,8 +44,6 @@ pub(super) enum Line {
 pub(super) struct Arrival {
     pub prev: Hash,
     pub event: Adopted,
-    /// The hash of the event whose erasure it records.
-    pub erases: Option<Hash>,
     /// The branch that a fork says it was forked from.
     pub source: Option<String>,
     /// The rules by which it holds what looks like a secret.
@@ -84,9 +86,14 @@ pub(super) fn read(bytes: &[u8], tokenizer: Tokenizer) -> Result<Line, String> {
         Some(kind) if kind.as_str() == Some("lease") => {
             let token = members.get("token").and_then(Value::as_i64);
             let token = token.and_then(|token| u64::try_from(token).ok());
+            let token = token.filter(|token| (1..=TOKEN_MAX).contains(token));
+            let token = token.ok_or(format!("'token' is no number from 1 to {TOKEN_MAX}"))?;
             let resource = text(&mut members, "resource")?;
+            if resource.is_empty() {
+                return Err("'resource' is empty".to_owned());
+            }
             event::within("resource", resource.chars().count(), RESOURCE_MAX)?;
-            Ok(Line::Token { resource, token: token.ok_or("'token' is missing or no number")? })
+            Ok(Line::Token { resource, token })
         }
         Some(_) => Ok(Line::Nothing),
     }
@@ -166,7 +173,6 @@ fn arrival(
     let mut arrival = Arrival {
         prev,
         event: Adopted { event, payload: Payload::Erased, structure: None, tokens: 0 },
-        erases: None,
         source: None,
         secrets: Vec::new(),
     };
@@ -181,9 +187,6 @@ fn arrival(
         if !matches!(kind, EventType::Snapshot | EventType::Forked | EventType::RolledBack) {
             arrival.event.tokens = tokenizer.count(&render::body(kind, &members));
         }
-    }
-    if kind == EventType::Erased {
-        arrival.erases = text("target_hash").and_then(|hash| hash.parse().ok());
     }
     if kind == EventType::Forked {
         arrival.source = text("source_branch").map(str::to_owned);

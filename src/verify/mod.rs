@@ -92,13 +92,10 @@ fn conclude(
     branch::check(&plan.branches, &seen.tallies, &mut findings);
     let confirmed = checkpoint::confirm(audit, plan, &mut seen.suspects, &mut findings);
     soft(confirmed, &mut findings)?;
-    for (hash, left, about) in &seen.erased {
-        let why = match seen.erasures.get(hash) {
-            Some(expected) if expected == left => continue,
-            Some(_) => "what is left of its payload is not what its erasure says",
-            None => "its content is gone, and no event says why",
-        };
-        findings.add(Kind::Erasure, about.clone(), why);
+    for (event, about) in &seen.erased {
+        if let Some(why) = seen.erasures.misfit(event) {
+            findings.add(Kind::Erasure, about.clone(), why);
+        }
     }
     if !findings.has(Kind::EventShape) && !findings.has(Kind::Unreadable) {
         let indexes = plan.indexes.iter().copied();

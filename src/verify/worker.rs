@@ -1,6 +1,5 @@
 //! A thread's way through its chunks of the log.
 
-use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 use super::branch::{Tallies, Tally};
@@ -13,7 +12,7 @@ use super::report::{About, Findings, Kind};
 use super::rows::Plan;
 use crate::branch;
 use crate::canon::{Object, Value};
-use crate::erase;
+use crate::erase::{self, Recorded};
 use crate::event::{Event, EventType, chain_log};
 use crate::id::{EventId, Hash, LineageId};
 use crate::lineage::{self, Adds, Link};
@@ -31,10 +30,9 @@ pub(super) struct Seen {
     pub checkpoints: u64,
     pub tallies: Tallies,
     pub suspects: Vec<Suspect>,
-    /// Events without content, with what is left of their payloads.
-    pub erased: Vec<(Hash, Option<String>, About)>,
-    /// The events that were erased, as the events that say so name them, with what must be left.
-    pub erasures: HashMap<Hash, Option<String>>,
+    /// Events without content.
+    pub erased: Vec<(Event, About)>,
+    pub erasures: Recorded,
     /// Of each index.
     sums: [Sums; 2],
 }
@@ -54,7 +52,7 @@ impl Seen {
         self.checkpoints += other.checkpoints;
         self.suspects.extend(other.suspects);
         self.erased.extend(other.erased);
-        self.erasures.extend(other.erasures);
+        self.erasures.join(other.erasures);
         for (lineage, tally) in other.tallies {
             self.tallies.entry(lineage).and_modify(|own| own.join(tally)).or_insert(tally);
         }
@@ -232,13 +230,10 @@ impl<'p> Worker<'p> {
     /// Notes who was erased, and who says so.
     fn erasure(&mut self, event: &Event, payload: Option<&Object>, about: &dyn Fn() -> About) {
         if event.content.is_none() {
-            self.seen.erased.push((event.hash, event.structure.clone(), about()));
+            self.seen.erased.push((event.clone(), about()));
         }
-        if event.kind == EventType::Erased
-            && event.branch.as_str() == erase::BRANCH
-            && let Some((target, left)) = payload.and_then(erase::target)
-        {
-            self.seen.erasures.insert(target, left.map(|left| left.canonical()));
+        if event.kind == EventType::Erased && event.branch.as_str() == erase::BRANCH {
+            self.seen.erasures.note(payload);
         }
     }
 

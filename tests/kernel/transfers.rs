@@ -256,19 +256,30 @@ proptest! {
 
 /// A line written by hand, as docs/format.md has it.
 fn line(branch: &str, prev: Hash, sequence: u64, note: &str) -> (String, Hash) {
+    event_line(branch, "AGENT_SCRATCHPAD", prev, sequence, &format!("{{\"note\":\"{note}\"}}"))
+}
+
+/// The line of an event of type `kind` with `payload`, which is canonical, and its hash.
+fn event_line(
+    branch: &str,
+    kind: &str,
+    prev: Hash,
+    sequence: u64,
+    payload: &str,
+) -> (String, Hash) {
     use sha2::{Digest, Sha256};
     let salt = [sequence as u8; 16];
-    let content = format!("{{\"metadata\":{{}},\"payload\":{{\"note\":\"{note}\"}}}}");
+    let content = format!("{{\"metadata\":{{}},\"payload\":{payload}}}");
     let body = Hash(Sha256::new().chain_update(salt).chain_update(content).finalize().into());
     let stamp = "2026-03-02T09:00:00.000000Z";
     let chained = format!(
         "{{\"agent_id\":\"ann\",\"body\":\"{body}\",\"branch_id\":\"{branch}\",\
-         \"event_type\":\"AGENT_SCRATCHPAD\",\"sequence\":{sequence},\"timestamp\":\"{stamp}\",\"v\":1}}"
+         \"event_type\":\"{kind}\",\"sequence\":{sequence},\"timestamp\":\"{stamp}\",\"v\":1}}"
     );
     let hash = Hash(Sha256::new().chain_update(prev.0).chain_update(chained).finalize().into());
     let text = format!(
-        "{{\"agent_id\":\"ann\",\"branch_id\":\"{branch}\",\"event_type\":\"AGENT_SCRATCHPAD\",\
-         \"hash\":\"{hash}\",\"metadata\":{{}},\"payload\":{{\"note\":\"{note}\"}},\"prev\":\"{prev}\",\
+        "{{\"agent_id\":\"ann\",\"branch_id\":\"{branch}\",\"event_type\":\"{kind}\",\
+         \"hash\":\"{hash}\",\"metadata\":{{}},\"payload\":{payload},\"prev\":\"{prev}\",\
          \"salt\":\"{}\",\"sequence\":{sequence},\"timestamp\":\"{stamp}\",\"v\":1}}\n",
         mk::id::hex(&salt)
     );
@@ -317,6 +328,61 @@ fn an_event_that_is_erased_without_a_record_is_refused() {
     assert_eq!(imported(&mut *file, &text).unwrap().events, 3);
 }
 
+/// Records that erase nothing: of another record, and of a fork with something else left of it, or with
+/// nothing. Whichever comes first, the log stays sound and travels.
+#[test]
+fn a_record_that_does_not_fit_its_target_erases_nothing() {
+    let (note, root) = line("main", Hash::ZERO, 1, "a");
+    let point = format!("\"fork_point_hash\":\"{root}\",\"fork_point_sequence\":1");
+    let fork = format!("{{{point},\"reason\":\"why\",\"source_branch\":\"main\"}}");
+    let (fork, forked) = event_line("try", "BRANCH_FORKED", root, 2, &fork);
+    let record = |prev, sequence, structure: &str, target: Hash| {
+        let payload = format!("{{{structure}\"target_hash\":\"{target}\"}}");
+        event_line("@erase", "PAYLOAD_ERASED", prev, sequence, &payload)
+    };
+    let other = format!("\"structure\":{{{point},\"source_branch\":\"try\"}},");
+    let (first, one) = record(Hash::ZERO, 1, &other, forked);
+    let (second, two) = record(one, 2, "", forked);
+    let (third, three) = record(two, 3, "", one);
+    let lines = [note, fork, first, second, third];
+    let backwards: String = lines.iter().rev().cloned().collect();
+    for text in [lines.concat(), backwards] {
+        let (mut file, mut copy) =
+            (File::new(beginning(), &agent()), File::new(beginning(), &agent()));
+        assert_eq!(imported(&mut *file, &text).unwrap().erased, 0);
+        assert_verified(&mut file);
+        let text = exported(&mut *file);
+        assert!(!text.contains("\"body\""));
+        imported(&mut *copy, &text).unwrap();
+        assert_eq!(exported(&mut *copy), text);
+        // One that fits counts, whatever others say.
+        let fits = format!("\"structure\":{{{point},\"source_branch\":\"main\"}},");
+        let (fourth, _) = record(three, 4, &fits, forked);
+        assert_eq!(imported(&mut *file, &fourth).unwrap().erased, 1);
+        assert_verified(&mut file);
+        assert_eq!(imported(&mut *copy, &exported(&mut *file)).unwrap().erased, 1);
+        assert_eq!(exported(&mut *copy), exported(&mut *file));
+    }
+}
+
+#[test]
+fn a_token_that_cannot_be_is_refused() {
+    let mut file = File::new(beginning(), &agent());
+    let advice = |resource: &str, token: u64| {
+        format!(
+            "{{\"advisory\":\"lease\",\"resource\":\"{resource}\",\"token\":{token},\"v\":1}}\n"
+        )
+    };
+    let why = "line 1: 'token' is no number from 1 to 4611686018427387904";
+    for token in [0, (1 << 62) + 1, u64::MAX] {
+        let error = imported(&mut *file, &advice("a", token)).unwrap_err();
+        assert_eq!(error.to_string(), why);
+    }
+    let error = imported(&mut *file, &advice("", 1)).unwrap_err();
+    assert_eq!(error.to_string(), "line 1: 'resource' is empty");
+    imported(&mut *file, &advice("a", 1 << 62)).unwrap();
+}
+
 #[test]
 fn the_tokens_of_leases_go_up_over_those_of_both_sides() {
     let mut file = File::new(beginning(), &agent());
@@ -326,12 +392,16 @@ fn the_tokens_of_leases_go_up_over_those_of_both_sides() {
     let token = |file: &mut File| {
         file.read(|txn| Ok::<_, StoreError>(txn.lease("src/a")?.map(|lease| lease.token))).unwrap()
     };
-    imported(&mut *file, &advice(7)).unwrap();
+    let event = line("main", Hash::ZERO, 1, "a").0;
+    imported(&mut *file, &format!("{event}{}", advice(7))).unwrap();
     assert_eq!(token(&mut file), Some(7 + TOKENS_APART));
     // Nothing is new, so nobody loses a lease.
-    imported(&mut *file, &advice(7)).unwrap();
+    imported(&mut *file, &format!("{event}{}", advice(7))).unwrap();
     assert_eq!(token(&mut file), Some(7 + TOKENS_APART));
-    imported(&mut *file, &line("main", Hash::ZERO, 1, "a").0).unwrap();
-    assert_eq!(token(&mut file), Some(7 + 2 * TOKENS_APART));
-    assert!(exported(&mut *file).contains("\"resource\":\"src/a\",\"token\":2000007"));
+    // Without a new event nothing was granted: the higher one is enough.
+    imported(&mut *file, &advice(3_000_000)).unwrap();
+    assert_eq!(token(&mut file), Some(3_000_000));
+    imported(&mut *file, &line("try", Hash::ZERO, 1, "b").0).unwrap();
+    assert_eq!(token(&mut file), Some(4_000_000));
+    assert!(exported(&mut *file).contains("\"resource\":\"src/a\",\"token\":4000000"));
 }

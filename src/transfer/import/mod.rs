@@ -18,9 +18,8 @@ use std::{io, thread};
 use super::line::{self, Arrival, LINE_MAX, Line};
 use super::names::{self, Wish};
 use crate::branch::Act;
-use crate::canon::Object;
 use crate::code::{Code, Coded};
-use crate::erase;
+use crate::erase::{self, Recorded};
 use crate::event::Event;
 use crate::id::{BranchName, EventId, Hash, LineageId};
 use crate::log::{Log, LogError, Outside};
@@ -159,8 +158,7 @@ struct Import<'t> {
     tips: HashMap<Hash, LineageId>,
     /// By the hash of the event they follow.
     waiting: HashMap<Hash, Vec<(u64, Arrival)>>,
-    /// All that is known to be erased, with what must be left of it.
-    erased: HashMap<Hash, Option<Object>>,
+    erased: Recorded,
     with_prefix: bool,
     /// Of the execution log.
     ledger: Ledger,
@@ -178,8 +176,8 @@ struct Gathered {
     heads: Vec<(u64, BranchName, Hash)>,
     /// The highest token of each resource that a line names.
     tokens: BTreeMap<String, u64>,
-    /// Lines without content, with the event they hold and what is left of its payload.
-    stripped: Vec<(u64, Hash, Option<Object>)>,
+    /// Lines without content.
+    stripped: Vec<(u64, Event)>,
     /// Lines that are snapshots.
     snapshots: Vec<(u64, EventId)>,
     /// The events of this import that record erasures name these.
@@ -188,7 +186,7 @@ struct Gathered {
 
 impl<'t> Import<'t> {
     fn open(txn: &'t mut dyn WriteTxn, prefix: &str) -> Result<Self, StoreError> {
-        let erased = erase::recorded(txn)?.into_iter().collect();
+        let erased = Recorded::read(txn)?;
         let all = txn.branches()?;
         let mut tips = HashMap::new();
         for branch in &all {
@@ -254,13 +252,10 @@ impl<'t> Import<'t> {
                 return Err(ImportError::BadLine { line: *line, why });
             }
         }
-        for (line, hash, left) in &self.gathered.stripped {
-            let why = match self.erased.get(hash) {
-                Some(expected) if expected == left => continue,
-                Some(_) => "what is left of it is not what its erasure says",
-                None => "its content is gone, and no event says that it was erased",
-            };
-            return Err(ImportError::BadLine { line: *line, why: why.to_owned() });
+        for (line, event) in &self.gathered.stripped {
+            if let Some(why) = self.erased.misfit(event) {
+                return Err(ImportError::BadLine { line: *line, why: why.to_owned() });
+            }
         }
         self.ledger.store(self.log.txn_mut())?;
         Ok(self.gathered)
@@ -316,10 +311,15 @@ fn erase_what_is_gone(
 ) -> Result<u64, ImportError> {
     let mut doomed = BTreeSet::new();
     let mut all = BTreeSet::new();
-    for (hash, _) in erase::recorded(txn)? {
-        let Some(id) = txn.by_hash(&hash)? else { continue };
+    let recorded = Recorded::read(txn)?;
+    for hash in recorded.targets() {
+        let Some(id) = txn.by_hash(hash)? else { continue };
+        let event = txn.known_event(id)?;
+        if recorded.misfit(&event).is_some() {
+            continue;
+        }
         all.insert(id);
-        if erases.contains(&hash) && txn.known_event(id)?.content.is_some() {
+        if erases.contains(hash) && event.content.is_some() {
             doomed.insert(id);
         }
     }
@@ -341,7 +341,10 @@ fn erase_what_is_gone(
     Ok(doomed.len() as u64)
 }
 
-/// Raises the counters of leases over all that was granted here or there, if anything is new.
+/// Raises the counters of leases over all that was granted here or there.
+///
+/// Every grant is an event, so without a new one the higher counter of each is enough; and two stores
+/// that import each other in turn come to rest.
 ///
 /// Rule: docs/design.md, section 10, "Tokens of leases".
 fn raise_tokens(
@@ -349,13 +352,11 @@ fn raise_tokens(
     tokens: BTreeMap<String, u64>,
     any_event: bool,
 ) -> Result<(), StoreError> {
-    let mut is_new = any_event;
     for (resource, token) in tokens {
         let known = txn.lease(&resource)?;
         if known.as_ref().is_some_and(|lease| lease.token >= token) {
             continue;
         }
-        is_new = true;
         let lease = match known {
             Some(lease) => Lease { token, holder: None, ..lease },
             None => Lease {
@@ -368,7 +369,7 @@ fn raise_tokens(
         };
         txn.put_lease(&lease)?;
     }
-    if is_new {
+    if any_event {
         txn.raise_lease_tokens(TOKENS_APART)?;
     }
     Ok(())

@@ -144,21 +144,20 @@ impl Import<'_> {
         lineage: LineageId,
         arrival: Arrival,
     ) -> Result<Hash, ImportError> {
-        let Arrival { prev, event: mut adopted, erases, secrets, .. } = arrival;
+        let Arrival { prev, event: mut adopted, secrets, .. } = arrival;
         let branch = &self.branches[&lineage];
         if branch.born != adopted.event.branch {
             let why = "its branch does not begin with a fork".to_owned();
             return Err(ImportError::BadLine { line: number, why });
         }
         self.gathered.note_stripped(number, &adopted.event);
-        if adopted.event.content.is_some() && self.erased.contains_key(&adopted.event.hash) {
+        if adopted.event.content.is_some() && self.erased.misfit(&adopted.event).is_none() {
             adopted.event.erase();
             adopted.payload = Payload::Erased;
         }
-        if let Some(hash) = erases {
-            let structure = adopted.event.members().and_then(|payload| erase::target(&payload));
-            self.erased.entry(hash).or_insert(structure.and_then(|(_, structure)| structure));
-            self.gathered.erases.insert(hash);
+        if adopted.event.kind == EventType::Erased {
+            let target = self.erased.note(adopted.event.members().as_ref());
+            self.gathered.erases.extend(target);
         }
         let event = self.log.adopt(branch, adopted).map_err(|misfit| match misfit {
             Misfit::Place(why) => ImportError::BadLine { line: number, why: why.to_owned() },
@@ -198,7 +197,7 @@ impl Import<'_> {
 impl Gathered {
     fn note_stripped(&mut self, number: u64, event: &Event) {
         if event.content.is_none() {
-            self.stripped.push((number, event.hash, event.structural()));
+            self.stripped.push((number, event.clone()));
         }
     }
 }
