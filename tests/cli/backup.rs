@@ -87,6 +87,8 @@ fn a_restore_does_not_throw_events_away() {
     sandbox.mk("backup copy.db").success();
     let before = sandbox.mk("export").success().get_output().stdout.clone();
     sandbox.mk("note two").success();
+    // The first leaves an empty file, by which restores wait for each other.
+    sandbox.mk("restore copy.db").code(1);
     sandbox.refuses(
         "restore copy.db",
         1,

@@ -142,6 +142,15 @@ impl Model {
                         None => {
                             *last += 1;
                             assert!(self.granted.insert((resource, *last)), "a token came twice");
+                            // What had lapsed in its way stays so, even if the clock is set back.
+                            for (other, held) in &mut self.held {
+                                if *other != resource
+                                    && overlap(other, resource)
+                                    && held.expires <= self.now
+                                {
+                                    held.expires = i64::MIN;
+                                }
+                            }
                             self.held.insert(resource, Holding { who: *who, ttl, expires });
                         }
                     }

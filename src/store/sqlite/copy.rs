@@ -28,7 +28,9 @@ impl Sqlite {
         let failed = |error| failure(error, &self.path, Duration::ZERO);
         // While nothing is in the WAL, the main file is the whole store, and whoever reads it then keeps
         // everybody from writing to it: what others commit stays in the WAL until the copy is made.
-        let turn = Turnstile::enter(&with_suffix(&self.path, "-lock"), STILL).ok();
+        // A store without a turnstile is a copy that nobody wrote to, and gets none for being read.
+        let lock = with_suffix(&self.path, "-lock");
+        let turn = lock.exists().then(|| Turnstile::enter(&lock, STILL).ok()).flatten();
         let is_whole = turn.is_some() && empties_wal(&self.path);
         // The copy is of the moment of the first read.
         let txn = self.connection.transaction().map_err(failed)?;
