@@ -3,13 +3,11 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use mk::compaction::NUMBER_MAX;
-use mk::id::AgentId;
-use mk::revision::distance;
+use mk::setting::Setting;
 use serde::Serialize;
 
 use crate::Answer;
-use crate::cli::{Context, Failure, SUMMARIZER_SECONDS_MAX, Text};
+use crate::cli::{Context, Failure, Text};
 
 /// Print or change a setting of the project
 ///
@@ -47,33 +45,6 @@ pub struct Config {
     nul: bool,
 }
 
-enum Kind {
-    Agent,
-    OneOf(&'static [&'static str]),
-    /// A whole number from one to another.
-    Number(u64, u64),
-    /// A command for the shell.
-    Command,
-}
-
-/// Most characters of a command.
-const COMMAND_MAX: usize = 4_096;
-
-const SETTINGS: &[(&str, Kind)] = &[
-    ("agent.id", Kind::Agent),
-    ("core.durability", Kind::OneOf(&["full", "normal"])),
-    ("core.git", Kind::OneOf(&["on", "off"])),
-    ("core.secrets", Kind::OneOf(&["redact", "refuse", "off"])),
-    ("gc.auto", Kind::OneOf(&["on", "off"])),
-    ("gc.threshold", Kind::Number(1, NUMBER_MAX)),
-    ("gc.low-water", Kind::Number(0, NUMBER_MAX)),
-    ("gc.retain-events", Kind::Number(0, NUMBER_MAX)),
-    ("gc.retain-tokens", Kind::Number(0, NUMBER_MAX)),
-    ("gc.min-gain", Kind::Number(0, NUMBER_MAX)),
-    ("gc.summarizer", Kind::Command),
-    ("gc.summarizer-timeout", Kind::Number(1, SUMMARIZER_SECONDS_MAX)),
-];
-
 #[derive(Serialize)]
 struct Report {
     settings: BTreeMap<String, Option<String>>,
@@ -108,7 +79,7 @@ pub fn run(args: &Config, ctx: &mut Context) -> Result<Answer, Failure> {
         ctx.print(&Report { settings, form })?;
         return Ok(Answer::Yes);
     };
-    let kind = kind(key)?;
+    let setting = Setting::named(key)?;
     let one = |value: Option<String>| BTreeMap::from([(key.clone(), value)]);
     if args.value.is_none() && !args.unset {
         let value = ctx.read(|txn| Ok(txn.setting(key)?))?;
@@ -117,53 +88,9 @@ pub fn run(args: &Config, ctx: &mut Context) -> Result<Answer, Failure> {
         return Ok(answer);
     }
     if let Some(value) = &args.value {
-        check(key, kind, value)?;
+        setting.check(value)?;
     }
     ctx.write(|txn, _, _| Ok(txn.set_setting(key, args.value.as_deref())?))?;
     ctx.print(&Report { settings: one(args.value.clone()), form: Form::Silent })?;
     Ok(Answer::Yes)
-}
-
-fn kind(key: &str) -> Result<&'static Kind, Failure> {
-    if let Some((_, kind)) = SETTINGS.iter().find(|(name, _)| *name == key) {
-        return Ok(kind);
-    }
-    let failure = Failure::usage(format!("'{}' is no setting", mk::id::shown(key)));
-    let nearest = SETTINGS.iter().min_by_key(|(name, _)| distance(name, key));
-    Err(match nearest.filter(|(name, _)| distance(name, key) <= 3) {
-        Some((name, _)) => failure.hint(format!("did you mean {name}?")),
-        None => failure.hint("see `mk config --help`"),
-    })
-}
-
-fn check(key: &str, kind: &Kind, value: &str) -> Result<(), Failure> {
-    match kind {
-        Kind::Agent => match value.parse::<AgentId>() {
-            Ok(_) => Ok(()),
-            Err(error) => Err(Failure::usage(format!("{key}: {error}"))),
-        },
-        Kind::Number(least, most) => match value.parse::<u64>() {
-            Ok(number) if (*least..=*most).contains(&number) => Ok(()),
-            _ => {
-                let value = mk::id::shown(value);
-                let message = format!("{key}: '{value}' is no whole number from {least} to {most}");
-                Err(Failure::usage(message))
-            }
-        },
-        Kind::Command => {
-            let is_blank = mk::text::trim(value).is_empty();
-            match is_blank || value.contains('\0') || value.chars().count() > COMMAND_MAX {
-                false => Ok(()),
-                true => Err(Failure::usage(format!(
-                    "{key}: a command has 1 to {COMMAND_MAX} characters and no NUL"
-                ))),
-            }
-        }
-        Kind::OneOf(values) if values.contains(&value) => Ok(()),
-        Kind::OneOf(values) => Err(Failure::usage(format!(
-            "{key}: '{}' is not one of {}",
-            mk::id::shown(value),
-            values.join(", ")
-        ))),
-    }
 }

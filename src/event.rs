@@ -8,6 +8,7 @@ use std::str::FromStr;
 use sha2::{Digest, Sha256};
 
 use crate::canon::{self, Int, Object, Value};
+use crate::code::{Code, Coded};
 use crate::id::{AgentId, BranchName, EventId, Hash, LineageId, hex, shown};
 use crate::time::Timestamp;
 
@@ -476,6 +477,15 @@ pub enum ContentError {
     NotAnObject { what: &'static str, found: &'static str },
     #[error("{what} has {bytes} bytes as canonical JSON, {most} are allowed")]
     TooLarge { what: &'static str, bytes: usize, most: usize },
+}
+
+impl Coded for ContentError {
+    fn code(&self) -> Code {
+        match self {
+            Self::TooLarge { .. } => Code::TOO_LARGE,
+            Self::Json { .. } | Self::NotAnObject { .. } => Code::INVALID_ARGUMENT,
+        }
+    }
 }
 
 /// Reads `text`, the `what` of an event (its payload or metadata), as a JSON object.

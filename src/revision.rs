@@ -118,7 +118,8 @@ impl FromStr for Revision {
         };
         let mut steps = Vec::new();
         while !rest.is_empty() {
-            let (mark, after) = rest.split_at(1);
+            let mark = rest.chars().next().map_or(0, char::len_utf8);
+            let (mark, after) = rest.split_at(mark);
             if let Some(time) = after.strip_prefix('{').filter(|_| mark == "@") {
                 let (time, after) = time.split_once('}').ok_or_else(|| wrong("'}' is missing"))?;
                 let time = time.parse().map_err(|_| wrong("the time in @{…} is not RFC 3339"))?;

@@ -8,13 +8,14 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::thread;
 
-use mk::canon::{Object, Value};
+use mk::canon::Value;
 use mk::code::Code;
 use mk::compaction;
 use mk::event::EventType;
 use mk::id::{BranchName, EventId, Hash};
 use mk::lease::{self, Fence, LeaseError, Place};
-use mk::log::{Appended, Draft, Log, Prepared, Rules};
+use mk::lines::{self, Next};
+use mk::log::{Appended, Draft, EVENT_LINE_MAX, EventLine, Log, Prepared, Rules};
 use mk::operation::{self, Request};
 use mk::store::{Engine, ReadTxn, Sqlite, StoreError, WriteTxn};
 use serde::{Deserialize, Serialize};
@@ -22,9 +23,6 @@ use serde::{Deserialize, Serialize};
 use super::Append;
 use crate::Answer;
 use crate::cli::{Actor, Chance, Context, Failure, FenceArg, compact_due, warn_of_secrets};
-
-/// Longest line, in bytes: content of the allowed size fits with every character escaped.
-const LINE_MAX: usize = 4 << 20;
 
 /// Bytes of input that are read before the write lock is taken.
 const HELD_BACK: usize = 4 << 20;
@@ -271,7 +269,6 @@ impl Reader {
         let mut number = 0;
         let mut line = Vec::new();
         loop {
-            line.clear();
             number += 1;
             let read = next_line(&mut input, &mut line).and_then(|any| match any {
                 // A line that is blank separates, as in files put together by hand.
@@ -301,44 +298,15 @@ impl Reader {
     }
 
     fn parse(&mut self, bytes: &[u8], number: u64) -> Result<Line, Failure> {
-        let members = mk::event::read_object("the event", bytes)
-            .map_err(|error| crate::cli::content_failure(&error))?;
-        let mut branch = self.actor.branch.clone();
+        let line = EventLine::read(bytes)?;
+        let branch = line.branch.unwrap_or_else(|| self.actor.branch.clone());
         let mut draft = Draft {
-            kind: self.kind,
-            agent: self.actor.agent.clone(),
-            payload: Object::new(),
-            metadata: Object::new(),
+            kind: line.kind.unwrap_or(self.kind),
+            agent: line.agent.unwrap_or_else(|| self.actor.agent.clone()),
+            payload: line.payload,
+            metadata: line.metadata,
         };
-        let mut fences = Vec::new();
-        for (name, value) in members {
-            match (name.as_str(), value) {
-                ("payload", Value::Object(payload)) => draft.payload = payload,
-                ("metadata", Value::Object(metadata)) => draft.metadata = metadata,
-                ("payload" | "metadata", other) => {
-                    return Err(Failure::usage(format!(
-                        "{name} is {}, not an object",
-                        other.kind()
-                    )));
-                }
-                ("event_type", Value::String(text)) => draft.kind = parsed(&text)?,
-                ("branch_id", Value::String(text)) => branch = parsed(&text)?,
-                ("agent_id", Value::String(text)) => draft.agent = parsed(&text)?,
-                ("fence", value) => fences = self.fences(&value)?,
-                ("event_type" | "branch_id" | "agent_id", other) => {
-                    return Err(Failure::usage(format!(
-                        "{name} is {}, not a string",
-                        other.kind()
-                    )));
-                }
-                _ => {
-                    let message = format!("unknown member '{}'", mk::id::shown(&name));
-                    return Err(Failure::new(Code::UNKNOWN_MEMBER, message).hint(
-                        "the members are event_type, payload, metadata, branch_id, agent_id and fence",
-                    ));
-                }
-            }
-        }
+        let fences = line.fence.as_ref().map_or(Ok(Vec::new()), |fence| self.fences(fence))?;
         draft.metadata = Fence::stamped(&fences, draft.metadata);
         let request = self.under_op_id.then(|| {
             crate::cli::request([
@@ -367,30 +335,15 @@ impl Reader {
     }
 }
 
-/// Reads up to a line break into `line`; answers whether there was anything.
+/// Reads the next line; answers whether there was one.
 fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> Result<bool, Failure> {
-    let failed = |error: io::Error| Failure::new(Code::IO, format!("cannot read stdin: {error}"));
-    let mut any = false;
-    loop {
-        let buffer = input.fill_buf().map_err(failed)?;
-        if buffer.is_empty() {
-            return Ok(any);
+    match lines::next(input, line, EVENT_LINE_MAX) {
+        Ok(Next::Line) => Ok(true),
+        Ok(Next::End) => Ok(false),
+        Ok(Next::TooLong) => {
+            let message = format!("it has more than {EVENT_LINE_MAX} bytes");
+            Err(Failure::new(Code::TOO_LARGE, message))
         }
-        any = true;
-        let end = buffer.iter().position(|&byte| byte == b'\n');
-        let taken = end.unwrap_or(buffer.len());
-        if line.len() + taken > LINE_MAX {
-            let message = format!("it has more than {LINE_MAX} bytes");
-            return Err(Failure::new(Code::TOO_LARGE, message));
-        }
-        line.extend_from_slice(&buffer[..taken]);
-        input.consume(taken + usize::from(end.is_some()));
-        if end.is_some() {
-            return Ok(true);
-        }
+        Err(error) => Err(Failure::new(Code::IO, format!("cannot read stdin: {error}"))),
     }
-}
-
-fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(text: &str) -> Result<T, Failure> {
-    text.parse().map_err(|error: T::Err| Failure::usage(error.to_string()))
 }

@@ -7,13 +7,13 @@ use std::time::Duration;
 use mk::compaction::{self, Collected, Order, Policy, Summarizer};
 use mk::id::{AgentId, BranchName};
 use mk::log::Outside;
+use mk::setting::SUMMARIZER_SECONDS_MAX;
 use mk::store::{Engine, Sqlite, StoreError};
 
 use super::{Context, Failure, summarizer};
 
-/// How long a summarizer may take, in seconds, if nothing else is set, and at most.
+/// How long a summarizer may take, in seconds, if nothing else is set.
 const SUMMARIZER_SECONDS: u64 = 10;
-pub const SUMMARIZER_SECONDS_MAX: u64 = 3_600;
 
 /// What is to be compacted.
 #[derive(Debug, Clone, Copy)]

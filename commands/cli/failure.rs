@@ -7,13 +7,16 @@ use mk::backup::BackupError;
 use mk::branch::BranchError;
 use mk::code::{Code, Coded};
 use mk::erase::EraseError;
+use mk::event::ContentError;
 use mk::id::shown;
 use mk::lease::{LeaseError, ResourceError, TtlError};
-use mk::log::LogError;
+use mk::log::{EventLineError, LogError};
+use mk::lookup::LookupError;
 use mk::memkernel::ImportError;
 use mk::mkep::transfer::TransferError;
 use mk::operation::OperationError;
 use mk::revision::RevisionError;
+use mk::setting::SettingError;
 use mk::store::StoreError;
 use mk::store::memkernel::SourceError;
 use mk::transfer::{self, ExportError};
@@ -183,8 +186,11 @@ failures!(
     ResourceError,
     TtlError,
     BackupError,
+    ContentError,
     EraseError,
+    EventLineError,
     ExportError,
+    LookupError,
     transfer::ImportError,
     TransferError
 );
@@ -211,6 +217,19 @@ impl From<LeaseError> for Failure {
             retry_after_ms,
             details: error.details(),
             ..Self::new(code, error.to_string())
+        }
+    }
+}
+
+impl From<SettingError> for Failure {
+    fn from(error: SettingError) -> Self {
+        let failure = Self::new(error.code(), error.to_string());
+        match error {
+            SettingError::Unknown { nearest: Some(nearest), .. } => {
+                failure.hint(format!("did you mean {nearest}?"))
+            }
+            SettingError::Unknown { nearest: None, .. } => failure.hint("see `mk config --help`"),
+            _ => failure,
         }
     }
 }
@@ -323,6 +342,24 @@ impl Detailed for SourceError {
     }
 }
 
+impl Detailed for ContentError {
+    fn details(&self) -> Map<String, Value> {
+        Map::new()
+    }
+}
+
+impl Detailed for EventLineError {
+    fn details(&self) -> Map<String, Value> {
+        Map::new()
+    }
+}
+
+impl Detailed for LookupError {
+    fn details(&self) -> Map<String, Value> {
+        Map::new()
+    }
+}
+
 impl Detailed for ImportError {
     fn details(&self) -> Map<String, Value> {
         match self {
@@ -401,6 +438,9 @@ fn hint(code: Code) -> Option<&'static str> {
             "export them first, or restore with --force, which keeps the store aside"
         }
         Code::NOT_ERASABLE => "see `mk show`",
+        Code::UNKNOWN_MEMBER => {
+            "the members are event_type, payload, metadata, branch_id, agent_id and fence"
+        }
         Code::BAD_LINE => "export again where it came from, or mend the line",
         Code::BUSY => "try again, or wait longer with --lock-timeout",
         Code::RETRACT_UNKNOWN => "see `mk fold`",

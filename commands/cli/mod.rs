@@ -12,7 +12,7 @@ mod walk;
 mod whereabouts;
 mod write;
 
-pub use compaction::{Compaction, SUMMARIZER_SECONDS_MAX, compact, compact_due};
+pub use compaction::{Compaction, compact, compact_due};
 pub use completion::completion_script;
 pub use context::{Actor, Chance, Context, Global};
 pub use external::{external, nearest_commands};
@@ -21,6 +21,4 @@ pub use output::{Text, pager_colour};
 pub use report::{EventReport, head_of, line, lines, note_erased, raw, subject};
 pub use walk::{WalkArgs, branch_name};
 pub use whereabouts::{FenceArg, parse_token};
-pub use write::{
-    Write, WriteArgs, content_failure, read_object, read_stdin, request, warn_of_secrets,
-};
+pub use write::{Write, WriteArgs, read_object, read_stdin, request, warn_of_secrets};

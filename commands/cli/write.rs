@@ -6,7 +6,7 @@ use std::io::{self, Read, Write as _};
 use mk::canon::{Object, Value};
 use mk::code::Code;
 use mk::compaction;
-use mk::event::{self, ContentError, EventType};
+use mk::event::{self, EventType};
 use mk::id::EventId;
 use mk::lease::{self, Fence};
 use mk::log::{Appended, Draft, Expect, Log};
@@ -118,15 +118,7 @@ impl Text for Once<Appended> {
 /// A JSON object given as an argument, as `-` or as @FILE.
 pub fn read_object(what: &'static str, given: &str) -> Result<Object, Failure> {
     let bytes = read_bytes(what, given)?;
-    event::read_object(what, &bytes).map_err(|error| content_failure(&error))
-}
-
-pub fn content_failure(error: &ContentError) -> Failure {
-    let code = match error {
-        ContentError::TooLarge { .. } => Code::TOO_LARGE,
-        ContentError::Json { .. } | ContentError::NotAnObject { .. } => Code::INVALID_ARGUMENT,
-    };
-    Failure::new(code, error.to_string())
+    Ok(event::read_object(what, &bytes)?)
 }
 
 /// All of stdin, as a text.

@@ -29,7 +29,7 @@ pub use acquire::{Again, Claimant, Held, acquire, overlapping};
 pub use claims::{ClaimStatus, Claims, claims};
 pub use fence::{Fence, pass};
 pub use report::{Blocking, Grant, Granted, LeaseReport, Listing, Released, Renewed, Swept};
-pub use resource::{Place, Resource, ResourceError};
+pub use resource::{KEY_MAX, Place, Resource, ResourceError};
 pub use session::session_key;
 pub use turn::{Ask, acquire_in_turn};
 

@@ -14,7 +14,7 @@ pub const KEY_MAX: usize = 1_024;
 /// What a lease is on: a path below the root, or a name with a scheme such as `service:auth`.
 ///
 /// Two are the same if their keys are. A key that ends in `/` stands for everything below it too.
-/// A path whose first part could be taken for a scheme has `./` in front.
+/// A path whose first part could be taken for a scheme, or begins with white space, has `./` in front.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Resource(String);
 
@@ -38,6 +38,8 @@ pub enum ResourceError {
     Root(String),
     #[error("'{}' lies outside of '{root}'", shown(text))]
     Outside { text: String, root: String },
+    #[error("the path '{}' ends with white space, and so no spelling would name it again", shown(.0))]
+    White(String),
     #[error("the resource '{}' has a control character at character {position}", shown(text))]
     Control { text: String, position: usize },
     #[error("the resource '{}' has {length} characters, {KEY_MAX} are allowed", shown(start))]
@@ -67,7 +69,11 @@ impl Resource {
             return Err(ResourceError::Empty);
         }
         if let Some(at) = trimmed.chars().position(char::is_control) {
-            return Err(ResourceError::Control { text: text.to_owned(), position: at + 1 });
+            let before = text.chars().take_while(|c| text::is_white(*c)).count();
+            return Err(ResourceError::Control {
+                text: text.to_owned(),
+                position: before + at + 1,
+            });
         }
         if has_scheme(trimmed) {
             return Self::checked(trimmed.to_owned());
@@ -78,7 +84,11 @@ impl Resource {
             if path.starts_with('/') { path.clone() } else { format!("{}/{path}", place.here) };
         let compose = |path: &str| -> String {
             let composed: String = path.nfc().collect();
-            if place.folds_case { composed.to_lowercase() } else { composed }
+            match place.folds_case {
+                // Small letters may compose where the capitals did not.
+                true => composed.to_lowercase().nfc().collect(),
+                false => composed,
+            }
         };
         let (absolute, root) = (compose(&absolute), compose(&place.root));
         let root = segments(&root, false);
@@ -88,7 +98,10 @@ impl Resource {
             return Err(ResourceError::Root(text.to_owned()));
         }
         let mut key = below.join("/");
-        if has_scheme(&key) {
+        if key.ends_with(text::is_white) {
+            return Err(ResourceError::White(text.to_owned()));
+        }
+        if has_scheme(&key) || key.starts_with(text::is_white) {
             key.insert_str(0, "./");
         }
         if path.ends_with('/') {

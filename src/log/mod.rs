@@ -1,6 +1,7 @@
 //! The one write path: every event of every system is appended here.
 
 mod adopt;
+mod line;
 mod prepared;
 
 use std::collections::BTreeMap;
@@ -22,6 +23,7 @@ use crate::workspace::snapshot::{self, Cover};
 use crate::workspace::{self, render};
 
 pub(crate) use adopt::{Adopted, Misfit};
+pub use line::{EVENT_LINE_MAX, EventLine, EventLineError};
 pub(crate) use prepared::Copied;
 pub use prepared::{Prepared, Rules, SecretPolicy, refuse_in_name};
 

@@ -262,7 +262,7 @@ fn targets(
     warnings: &mut Warnings,
 ) -> Result<Vec<Option<Target>>, ImportError> {
     let mut targets = Vec::with_capacity(checked.branches.len());
-    let mut continues = false;
+    let (mut continues, mut brings) = (false, false);
     for (at, lineage) in checked.branches.iter().enumerate() {
         if !lineage.is_usable() {
             targets.push(None);
@@ -276,9 +276,12 @@ fn targets(
             None => fork,
         };
         continues |= known > fork;
+        // A root without events that is here without events is the same.
+        brings |= !lineage.own.is_empty()
+            || !branch.as_ref().is_some_and(|it| it.parent.is_none() && it.head.is_none());
         targets.push(Some(Target { name, branch, known }));
     }
-    if options.prefix.is_none() && !continues && txn.log_head()?.is_some() {
+    if options.prefix.is_none() && brings && !continues && txn.log_head()?.is_some() {
         return Err(ImportError::PrefixRequired);
     }
     for (lineage, target) in checked.branches.iter().zip(&targets) {

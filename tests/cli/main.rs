@@ -10,6 +10,7 @@ mod config;
 mod damage;
 mod demo;
 mod discovery;
+mod endless;
 mod erase;
 mod exec;
 mod filesystem;

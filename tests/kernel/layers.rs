@@ -12,6 +12,8 @@ const PURE: &[&str] = &[
     "id.rs",
     "lease/resource.rs",
     "lineage.rs",
+    "lines.rs",
+    "log/line.rs",
     "mkep/assess.rs",
     "mkep/canonical.rs",
     "mkep/check.rs",

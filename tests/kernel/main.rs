@@ -8,7 +8,10 @@ mod contexts;
 mod engines;
 mod execution;
 mod format;
+#[path = "../fuzz/mod.rs"]
+mod fuzz;
 mod history;
+mod hostile;
 mod layers;
 mod leases;
 mod memkernel;

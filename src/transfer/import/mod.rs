@@ -22,6 +22,7 @@ use crate::code::{Code, Coded};
 use crate::erase::{self, Recorded};
 use crate::event::Event;
 use crate::id::{BranchName, EventId, Hash, LineageId};
+use crate::lines::{self, Next};
 use crate::log::{Log, LogError, Outside};
 use crate::mkep::ledger::Ledger;
 use crate::store::{Branch, Lease, ReadTxn, StoreError, WriteTxn};
@@ -108,10 +109,11 @@ fn send_lines(mut input: impl BufRead, tokenizer: Tokenizer, sender: &SyncSender
     let (mut number, mut chunk, mut bytes) = (0, Vec::new(), 0);
     loop {
         number += 1;
-        let read = match next_line(&mut input, &mut text) {
-            Ok(false) => break,
-            Ok(true) => line::read(&text, tokenizer)
-                .map_err(|why| ImportError::BadLine { line: number, why }),
+        let bad = |why| ImportError::BadLine { line: number, why };
+        let read = match lines::next(&mut input, &mut text, LINE_MAX) {
+            Ok(Next::End) => break,
+            Ok(Next::Line) => line::read(&text, tokenizer).map_err(bad),
+            Ok(Next::TooLong) => Err(bad(format!("it has more than {LINE_MAX} bytes"))),
             Err(error) => Err(error.into()),
         };
         match read {
@@ -132,19 +134,6 @@ fn send_lines(mut input: impl BufRead, tokenizer: Tokenizer, sender: &SyncSender
         }
     }
     let _ = sender.send(Ok(chunk));
-}
-
-/// Reads up to a line break into `line`; answers whether there was anything.
-fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
-    line.clear();
-    let most = LINE_MAX as u64 + 1;
-    let read = io::Read::take(&mut *input, most).read_until(b'\n', line)?;
-    if line.last() == Some(&b'\n') {
-        line.pop();
-    } else if read as u64 == most {
-        return Err(io::Error::other(format!("a line has more than {LINE_MAX} bytes")));
-    }
-    Ok(read > 0)
 }
 
 /// An import while lines come in.
