@@ -1,6 +1,7 @@
 //! What looks like a secret is taken out, or refused, before a byte of it is stored.
 
 use std::fs;
+use std::path::Path;
 
 use crate::sandbox::Sandbox;
 
@@ -117,4 +118,108 @@ fn a_batch_that_is_refused_warns_of_nothing() {
         .stderr("fatal: line 2: the event is a number, not a JSON object\n");
     repo.input.clear();
     repo.sh(&format!("mk note {} 2> /dev/full", token())).success();
+}
+
+/// A secret of the corpus, whole, and the rule that is to find it.
+struct Secret {
+    rule: String,
+    text: String,
+    secret: String,
+}
+
+fn fixture(name: &str) -> String {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/secrets");
+    fs::read_to_string(directory.join(name)).unwrap().replace("\\n", "\u{b}")
+}
+
+fn corpus() -> (Vec<Secret>, Vec<String>) {
+    let secret = |line: &str| {
+        let line = line.replace('~', "").replace('\u{b}', "\n");
+        let [rule, before, secret, after] = line.split('\t').collect::<Vec<_>>()[..] else {
+            panic!("not four parts: {line}")
+        };
+        let text = format!("{before}{secret}{after}");
+        Secret { rule: rule.to_owned(), text, secret: secret.to_owned() }
+    };
+    let secrets = fixture("secrets.tsv").split_terminator('\n').map(secret).collect();
+    let look_alikes = fixture("look-alikes.txt");
+    let look_alikes = look_alikes.split_terminator('\n').map(|line| line.replace('\u{b}', "\n"));
+    (secrets, look_alikes.collect())
+}
+
+/// Appends a note a text, and answers by which rules each was changed.
+fn appended(repo: &mut Sandbox, texts: &[&str]) -> Vec<Vec<String>> {
+    let line = |text: &&str| serde_json::json!({ "payload": { "note": text } }).to_string() + "\n";
+    repo.input = texts.iter().map(line).collect::<String>().into_bytes();
+    repo.mk("append --batch -q").success();
+    repo.input.clear();
+    let lines = repo.mk("export").success().get_output().stdout.clone();
+    let events = String::from_utf8(lines).unwrap();
+    let events =
+        events.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let mut events: Vec<_> = events.filter(|event| event["hash"].is_string()).collect();
+    events.sort_by_key(|event| event["sequence"].as_u64());
+    let rules = |event: &serde_json::Value| {
+        let rules = event["metadata"]["redacted"].as_array().cloned().unwrap_or_default();
+        rules.iter().map(|rule| rule.as_str().unwrap().to_owned()).collect()
+    };
+    events.iter().map(rules).collect()
+}
+
+#[test]
+#[allow(clippy::print_stdout)]
+fn of_the_corpus_each_secret_goes_and_each_look_alike_stays() {
+    let (secrets, look_alikes) = corpus();
+    let mut repo = Sandbox::new();
+    let texts: Vec<&str> = secrets.iter().map(|secret| secret.text.as_str()).collect();
+    let found = appended(&mut repo, &texts);
+    let wrong = |(secret, rules): &(&Secret, &Vec<String>)| **rules != [secret.rule.clone()];
+    let missed = secrets.iter().zip(&found).filter(wrong).map(|(it, rules)| (&it.text, rules));
+    let missed: Vec<_> = missed.collect();
+    let mut other = Sandbox::new();
+    let texts: Vec<&str> = look_alikes.iter().map(String::as_str).collect();
+    let taken = appended(&mut other, &texts);
+    let taken: Vec<_> = look_alikes.iter().zip(&taken).filter(|(_, it)| !it.is_empty()).collect();
+    let (hits, all) = (secrets.len() - missed.len(), secrets.len());
+    println!(
+        "recall {hits} of {all}, precision {hits} of {}, {} look-alikes",
+        hits + taken.len(),
+        look_alikes.len()
+    );
+    assert_eq!((missed, taken), (Vec::new(), Vec::new()));
+    assert_eq!((hits, all, look_alikes.len()), SECRETS_HITS_AND_LOOK_ALIKES);
+}
+
+/// How many secrets are found, of how many, and how many look-alikes stay.
+const SECRETS_HITS_AND_LOOK_ALIKES: (usize, usize, usize) = (41, 41, 45);
+
+#[test]
+fn no_byte_of_a_secret_is_in_the_store_a_backup_or_an_export() {
+    let (secrets, _) = corpus();
+    let mut repo = Sandbox::new();
+    let texts: Vec<&str> = secrets.iter().map(|secret| secret.text.as_str()).collect();
+    appended(&mut repo, &texts);
+    // As arguments too, and in metadata; what begins with a dash is taken for an option.
+    for secret in secrets.iter().filter(|secret| !secret.text.starts_with('-')) {
+        repo.mk_words(&["note", "-q", &secret.text]).success();
+    }
+    let meta = serde_json::json!({ "seen": texts }).to_string();
+    repo.mk_words(&["decide", "auth", texts[0], "-m", texts[5], "--meta", &meta]).success();
+    repo.mk("gc --force").success();
+    repo.mk("backup saved.db").success();
+    repo.mk("export out.ndjson").success();
+    // The shm file is there only while the store is open; it holds page numbers.
+    let files = fs::read_dir(repo.store()).unwrap().map(|entry| entry.unwrap().path());
+    let files: Vec<_> = files.chain([repo.path("saved.db"), repo.path("out.ndjson")]).collect();
+    assert!(files.iter().any(|file| file.to_string_lossy().ends_with("-wal")));
+    for file in files {
+        let bytes = fs::read(&file).unwrap();
+        for Secret { rule, secret, .. } in &secrets {
+            // The prefix, which says what it was, is in the rule's name or in nothing.
+            let kept = secret.rsplit(['\n', '-']).find(|part| part.len() >= 8).unwrap_or(secret);
+            let tail = &kept.as_bytes()[kept.len().saturating_sub(12)..];
+            let found = bytes.windows(tail.len()).any(|window| window == tail);
+            assert!(!found, "{} has a {rule}", file.display());
+        }
+    }
 }
