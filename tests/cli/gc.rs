@@ -259,7 +259,7 @@ fn a_summarizer_that_compacts_does_not_run_itself() {
     repo.write("again.sh", "echo x >>runs; mk gc --force -n >/dev/null; echo '[\"of one\"]'\n");
     repo.mk("config gc.summarizer 'sh again.sh'").success();
     assert_eq!(repo.json("gc")["summarizer"], "gc.summarizer");
-    assert_eq!(fs::read_to_string(repo.path("runs")).unwrap(), "x\n");
+    assert_eq!(std::fs::read_to_string(repo.path("runs")).unwrap(), "x\n");
 }
 
 #[test]
