@@ -191,7 +191,7 @@ fn of_the_corpus_each_secret_goes_and_each_look_alike_stays() {
 }
 
 /// How many secrets are found, of how many, and how many look-alikes stay.
-const SECRETS_HITS_AND_LOOK_ALIKES: (usize, usize, usize) = (41, 41, 45);
+const SECRETS_HITS_AND_LOOK_ALIKES: (usize, usize, usize) = (44, 44, 40);
 
 #[test]
 fn no_byte_of_a_secret_is_in_the_store_a_backup_or_an_export() {
@@ -201,23 +201,25 @@ fn no_byte_of_a_secret_is_in_the_store_a_backup_or_an_export() {
     appended(&mut repo, &texts);
     // As arguments too, and in metadata; what begins with a dash is taken for an option.
     for secret in secrets.iter().filter(|secret| !secret.text.starts_with('-')) {
-        repo.mk_words(&["note", "-q", &secret.text]).success();
+        repo.mk_words(&["note", &secret.text]).success();
     }
     let meta = serde_json::json!({ "seen": texts }).to_string();
     repo.mk_words(&["decide", "auth", texts[0], "-m", texts[5], "--meta", &meta]).success();
     repo.mk("gc --force").success();
     repo.mk("backup saved.db").success();
     repo.mk("export out.ndjson").success();
-    // The shm file is there only while the store is open; it holds page numbers.
     let files = fs::read_dir(repo.store()).unwrap().map(|entry| entry.unwrap().path());
     let files: Vec<_> = files.chain([repo.path("saved.db"), repo.path("out.ndjson")]).collect();
-    assert!(files.iter().any(|file| file.to_string_lossy().ends_with("-wal")));
+    for suffix in ["mk.db", "-wal", "-shm"] {
+        assert!(files.iter().any(|file| file.to_string_lossy().ends_with(suffix)), "{suffix}");
+    }
     for file in files {
         let bytes = fs::read(&file).unwrap();
         for Secret { rule, secret, .. } in &secrets {
-            // The prefix, which says what it was, is in the rule's name or in nothing.
-            let kept = secret.rsplit(['\n', '-']).find(|part| part.len() >= 8).unwrap_or(secret);
-            let tail = &kept.as_bytes()[kept.len().saturating_sub(12)..];
+            // What is random of it: the longest run between marks, without what says what it is.
+            let runs = secret.split(|c: char| !c.is_ascii_alphanumeric());
+            let run = runs.max_by_key(|run| run.len()).unwrap().as_bytes();
+            let tail = &run[run.len().saturating_sub(12)..];
             let found = bytes.windows(tail.len()).any(|window| window == tail);
             assert!(!found, "{} has a {rule}", file.display());
         }
