@@ -1,6 +1,5 @@
 //! `gc`, compaction after writes, and the command that summarizes.
 
-use std::fs;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
