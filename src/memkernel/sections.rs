@@ -7,9 +7,7 @@ use std::collections::BTreeMap;
 use crate::canon::{Object, Value};
 use crate::id::EventId;
 use crate::workspace::fold::State;
-
-/// A section, a member of its records that may be left out, and what it is then.
-type Optional = (&'static str, &'static str, fn() -> Value);
+use crate::workspace::snapshot::{self, Optional};
 
 const OPTIONAL: &[Optional] = &[
     ("tasks", "constraints", || Value::Array(Vec::new())),
@@ -142,22 +140,7 @@ pub(super) fn differing(snapshot: &Object, fold: &Object) -> Option<String> {
     let mut sections = fold.iter().filter(|(name, _)| *name != "insights");
     let agrees = |name: &str, expected: &Value| match snapshot.get(name) {
         None => expected.is_falsy(),
-        Some(given) => filled(name, given).same(expected),
+        Some(given) => snapshot::filled(name, given, OPTIONAL).same(expected),
     };
     sections.find(|(name, expected)| !agrees(name, expected)).map(|(name, _)| name.to_owned())
-}
-
-/// `section` with the members that may be left out put in.
-fn filled(name: &str, section: &Value) -> Value {
-    let mut section = section.clone();
-    let Value::Object(records) = &mut section else { return section };
-    for (_, record) in records.iter_mut() {
-        let Value::Object(record) = record else { continue };
-        for (_, member, default) in OPTIONAL.iter().filter(|(of, ..)| *of == name) {
-            if !record.contains_key(member) {
-                record.insert(*member, default());
-            }
-        }
-    }
-    section
 }

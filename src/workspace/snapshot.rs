@@ -29,14 +29,16 @@ pub const PEER_SCHEMA: &str = "memkernel.snapshot/v1";
 pub const INSIGHTS_MAX: usize = 12;
 pub const INSIGHT_LENGTH_MAX: usize = 300;
 
-/// Members of records that may be left out, with what they are then.
-const OPTIONAL: &[(&str, &str, &str)] = &[
-    ("tasks", "constraints", "[]"),
-    ("decisions", "supersedes_event_hash", "null"),
-    ("decisions", "supersedes_event_sequence", "null"),
-    ("execution_blockers", "occurrences", "1"),
-    ("execution_digest", "runs", "0"),
-    ("execution_digest", "failed_runs", "0"),
+/// A section, a member of its records that may be left out, and what it is then.
+pub(crate) type Optional = (&'static str, &'static str, fn() -> Value);
+
+const OPTIONAL: &[Optional] = &[
+    ("tasks", "constraints", || Value::Array(Vec::new())),
+    ("decisions", "supersedes_event_hash", || Value::Null),
+    ("decisions", "supersedes_event_sequence", || Value::Null),
+    ("execution_blockers", "occurrences", || 1_i64.into()),
+    ("execution_digest", "runs", || 0_i64.into()),
+    ("execution_digest", "failed_runs", || 0_i64.into()),
 ];
 
 /// Why a payload is no snapshot of the branch.
@@ -137,7 +139,9 @@ pub(crate) fn compare(payload: &Object, state: &State) -> Result<(), SnapshotErr
         let given = payload.get(name);
         if name == "insights" {
             check_insights(given)?;
-        } else if !given.map_or(is_empty(expected), |given| filled(name, given).same(expected)) {
+        } else if !given
+            .map_or(is_empty(expected), |given| filled(name, given, OPTIONAL).same(expected))
+        {
             return Err(SnapshotError::Section(name.to_owned()));
         }
     }
@@ -206,16 +210,15 @@ fn is_empty(section: &Value) -> bool {
     section.is_falsy()
 }
 
-/// `section` with the members that may be left out put in.
-fn filled(name: &str, section: &Value) -> Value {
+/// The `section` called `name` with the members that may be left out put in.
+pub(crate) fn filled(name: &str, section: &Value, optional: &[Optional]) -> Value {
     let mut section = section.clone();
     let Value::Object(records) = &mut section else { return section };
     for (_, record) in records.iter_mut() {
         let Value::Object(record) = record else { continue };
-        for (_, member, default) in OPTIONAL.iter().filter(|(of, ..)| *of == name) {
+        for (_, member, default) in optional.iter().filter(|(of, ..)| *of == name) {
             if !record.contains_key(member) {
-                let default = Value::parse(default.as_bytes()).expect("the defaults are JSON");
-                record.insert((*member).to_owned(), default);
+                record.insert(*member, default());
             }
         }
     }
