@@ -9,11 +9,12 @@ use std::collections::BTreeSet;
 use crate::canon::{Object, Value};
 use crate::code::{Code, Coded};
 use crate::event::{Event, EventType, Retractable};
-use crate::id::{AgentId, BranchName, EventId, Hash, IdError, LineageId, shown};
+use crate::id::{AgentId, BranchName, EventId, Hash, IdError, shown};
 use crate::lineage::{self, Link};
 use crate::log::{Appended, Draft, Log, LogError, Outside};
 use crate::revision::{Revision, RevisionError};
-use crate::store::{Branch, ForkPoint, ReadTxn, StoreError};
+use crate::store::{Branch, ReadTxn, StoreError, WriteTxn};
+use crate::time::Timestamp;
 use crate::workspace;
 
 pub(crate) use walk::stretches;
@@ -192,21 +193,9 @@ pub fn fork(
     // The branch and its first event are of one moment, so that `mk verify` can hold them together.
     let now = (outside.now)();
     let created_at = point.as_ref().map_or(now, |event| now.max(event.timestamp));
-    let mut branch = Branch {
-        id: LineageId(0),
-        name: name.clone(),
-        born: name.clone(),
-        parent: Some(source.id),
-        fork_point: point.as_ref().map(|event| ForkPoint {
-            event: event.id,
-            sequence,
-            lineage: event.lineage,
-        }),
-        head: point.as_ref().map(|event| event.id),
-        head_sequence: sequence,
-        created_at,
-        created_by: act.agent.clone(),
-    };
+    let (parent, by) = (Some(source.id), act.agent.clone());
+    let mut branch =
+        Branch::begun((name.clone(), name.clone()), parent, point.as_ref(), (created_at, by));
     branch.id = log.txn_mut().insert_branch(&branch)?;
     let payload = members([
         ("source_branch", from.as_str().into()),
@@ -240,19 +229,32 @@ pub fn create_root(
 ) -> Result<(), BranchError> {
     name.check_new()?;
     check_free(log.txn(), name)?;
-    let created_at = (outside.now)();
-    log.txn_mut().insert_branch(&Branch {
-        id: LineageId(0),
-        name: name.clone(),
-        born: name.clone(),
-        parent: None,
-        fork_point: None,
-        head: None,
-        head_sequence: 0,
-        created_at,
-        created_by: agent.clone(),
-    })?;
+    insert_root(log.txn_mut(), name.clone(), (outside.now)(), agent)?;
     Ok(())
+}
+
+/// A branch of `mk`'s own, made if it is not there yet.
+pub(crate) fn own(
+    txn: &mut dyn WriteTxn,
+    name: BranchName,
+    now: Timestamp,
+    agent: &AgentId,
+) -> Result<Branch, StoreError> {
+    match txn.branch(name.as_str())? {
+        Some(branch) => Ok(branch),
+        None => insert_root(txn, name, now, agent),
+    }
+}
+
+fn insert_root(
+    txn: &mut dyn WriteTxn,
+    name: BranchName,
+    now: Timestamp,
+    agent: &AgentId,
+) -> Result<Branch, StoreError> {
+    let branch = Branch::begun((name.clone(), name), None, None, (now, agent.clone()));
+    let id = txn.insert_branch(&branch)?;
+    Ok(Branch { id, ..branch })
 }
 
 fn check_free(txn: &dyn ReadTxn, name: &BranchName) -> Result<(), BranchError> {

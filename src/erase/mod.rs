@@ -12,15 +12,16 @@ mod removal;
 
 use std::collections::BTreeSet;
 
+use crate::branch;
 use crate::branch::Act;
 use crate::canon::{Object, Value};
 use crate::code::{Code, Coded};
 use crate::event::{Event, EventType};
-use crate::id::{BranchName, EventId, Hash, LineageId};
+use crate::id::{BranchName, EventId, Hash};
 use crate::lineage;
 use crate::log::{Draft, Log, LogError, Outside};
 use crate::revision::{Revision, RevisionError};
-use crate::store::{Branch, ReadTxn, StoreError, WriteTxn};
+use crate::store::{ReadTxn, StoreError, WriteTxn};
 
 pub(crate) use covered::{covered, snapshots_of};
 pub use recorded::Recorded;
@@ -171,7 +172,8 @@ pub(crate) fn record(
     if targets.is_empty() {
         return Ok(Vec::new());
     }
-    let branch = own_branch(txn, act, outside)?;
+    let name = BranchName::stored(BRANCH);
+    let branch = branch::own(txn, name, (outside.now)(), act.agent)?;
     let mut log = Log::open(txn)?;
     let mut erased = Vec::with_capacity(targets.len());
     for (event, with) in targets {
@@ -203,30 +205,6 @@ pub(crate) fn record(
         });
     }
     Ok(erased)
-}
-
-fn own_branch(
-    txn: &mut dyn WriteTxn,
-    act: &Act<'_>,
-    outside: &mut Outside<'_>,
-) -> Result<Branch, StoreError> {
-    if let Some(branch) = txn.branch(BRANCH)? {
-        return Ok(branch);
-    }
-    let name = BranchName::stored(BRANCH);
-    let mut branch = Branch {
-        id: LineageId(0),
-        name: name.clone(),
-        born: name,
-        parent: None,
-        fork_point: None,
-        head: None,
-        head_sequence: 0,
-        created_at: (outside.now)(),
-        created_by: act.agent.clone(),
-    };
-    branch.id = txn.insert_branch(&branch)?;
-    Ok(branch)
 }
 
 /// How many events of the live timeline that ends at `head` are erased, and so left out of whatever is

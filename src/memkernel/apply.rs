@@ -9,14 +9,15 @@ use super::chain::Checked;
 use super::original::{Form, MEMBER, Original};
 use super::plan::{self, Mode, Plan};
 use super::sections;
+use crate::branch;
 use crate::canon::{Object, Value};
 use crate::event::{Content, EventType};
-use crate::id::{AgentId, BranchName, EventId, Hash, LineageId, hex};
+use crate::id::{AgentId, BranchName, EventId, Hash, hex};
 use crate::lease;
 use crate::log::{Appended, Copied, Log, Outside};
 use crate::secret;
 use crate::store::memkernel::{CARRIED, EventRow, Source};
-use crate::store::{Branch, ForkPoint, StoreError};
+use crate::store::{Branch, StoreError};
 use crate::time::Timestamp;
 use crate::workspace;
 
@@ -206,21 +207,9 @@ impl Import<'_, '_, '_, '_> {
                     Some(point) => Some(self.log.txn().known_event(self.number(point)?)?),
                     None => None,
                 };
-                let mut branch = Branch {
-                    id: LineageId(0),
-                    name,
-                    born: founding.name.clone(),
-                    parent,
-                    fork_point: point.as_ref().map(|point| ForkPoint {
-                        event: point.id,
-                        sequence: point.sequence,
-                        lineage: point.lineage,
-                    }),
-                    head: point.as_ref().map(|point| point.id),
-                    head_sequence: point.as_ref().map_or(0, |point| point.sequence),
-                    created_at,
-                    created_by,
-                };
+                let names = (name, founding.name.clone());
+                let founded = (created_at, created_by);
+                let mut branch = Branch::begun(names, parent, point.as_ref(), founded);
                 branch.id = self.log.txn_mut().insert_branch(&branch)?;
                 branch
             }
@@ -331,17 +320,6 @@ fn own_branch(
         };
         return Ok((branch, last));
     }
-    let mut branch = Branch {
-        id: LineageId(0),
-        born: name.clone(),
-        name,
-        parent: None,
-        fork_point: None,
-        head: None,
-        head_sequence: 0,
-        created_at,
-        created_by: agent.clone(),
-    };
-    branch.id = log.txn_mut().insert_branch(&branch)?;
+    let branch = branch::own(log.txn_mut(), name, created_at, agent)?;
     Ok((branch, created_at))
 }

@@ -11,8 +11,9 @@ use super::registry::Op;
 use super::request::Request;
 use super::response::{Done, Outcome, Response};
 use super::{Change, Fence, canonical, gate, goal, handoff, lease, record};
+use crate::branch;
 use crate::event::EventType;
-use crate::id::{AgentId, BranchName, EventId, LineageId, hex};
+use crate::id::{AgentId, BranchName, EventId, hex};
 use crate::log::{Draft, Log, LogError, Outside, SecretPolicy};
 use crate::secret;
 use crate::store::{Branch, ReadTxn, StoreError, WriteTxn};
@@ -198,19 +199,7 @@ impl<'t> Desk<'t> {
     /// The branch of the log, made if it is the first time.
     fn branch(&mut self, now: Timestamp) -> Result<Branch, StoreError> {
         let name = BranchName::stored(event::BRANCH);
-        if self.log.txn().branch(event::BRANCH)?.is_none() {
-            self.log.txn_mut().insert_branch(&Branch {
-                id: LineageId(0),
-                name: name.clone(),
-                born: name.clone(),
-                parent: None,
-                fork_point: None,
-                head: None,
-                head_sequence: 0,
-                created_at: now,
-                created_by: self.agent.clone(),
-            })?;
-        }
+        branch::own(self.log.txn_mut(), name.clone(), now, &self.agent)?;
         self.log.branch(&name).map_err(|error| match error {
             LogError::Store(error) => error,
             error => StoreError::damaged(error.to_string()),

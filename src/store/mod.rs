@@ -56,6 +56,31 @@ pub struct ForkPoint {
 }
 
 impl Branch {
+    /// A branch without events of its own, which leaves the lineage of `parent` at `point`; a root has
+    /// neither. Its id is assigned when it is stored.
+    pub(crate) fn begun(
+        (name, born): (BranchName, BranchName),
+        parent: Option<LineageId>,
+        point: Option<&Event>,
+        (created_at, created_by): (Timestamp, AgentId),
+    ) -> Self {
+        Self {
+            id: LineageId(0),
+            name,
+            born,
+            parent,
+            fork_point: point.map(|point| ForkPoint {
+                event: point.id,
+                sequence: point.sequence,
+                lineage: point.lineage,
+            }),
+            head: point.map(|point| point.id),
+            head_sequence: point.map_or(0, |point| point.sequence),
+            created_at,
+            created_by,
+        }
+    }
+
     /// The sequence of the fork point, 0 without one: its own events come after.
     #[must_use]
     pub fn fork_sequence(&self) -> u64 {

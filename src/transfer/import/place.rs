@@ -6,7 +6,7 @@ use crate::erase;
 use crate::event::{Event, EventType, Payload};
 use crate::id::{BranchName, Hash, LineageId};
 use crate::log::Misfit;
-use crate::store::{Branch, ForkPoint, StoreError};
+use crate::store::{Branch, StoreError};
 use crate::transfer::line::Arrival;
 
 impl Import<'_> {
@@ -116,21 +116,9 @@ impl Import<'_> {
         if born.is_reserved() && born.as_str() != erase::BRANCH && is_taken {
             return Err(ImportError::Diverged { line: number, branch: born.clone() });
         }
-        let mut branch = Branch {
-            id: LineageId(0),
-            name: BranchName::stored(&format!("@import/{}", event.hash)),
-            born: born.clone(),
-            parent,
-            fork_point: point.map(|point| ForkPoint {
-                event: point.id,
-                sequence: point.sequence,
-                lineage: point.lineage,
-            }),
-            head: point.map(|point| point.id),
-            head_sequence: point.map_or(0, |point| point.sequence),
-            created_at: event.timestamp,
-            created_by: event.agent.clone(),
-        };
+        let name = BranchName::stored(&format!("@import/{}", event.hash));
+        let begun = (event.timestamp, event.agent.clone());
+        let mut branch = Branch::begun((name, born.clone()), parent, point, begun);
         branch.id = self.log.txn_mut().insert_branch(&branch)?;
         self.gathered.made.insert(branch.id);
         let id = branch.id;
