@@ -39,6 +39,7 @@ fn reads(criterion: &mut Criterion) {
                     txn,
                     &branch,
                     context::DEFAULT_BUDGET,
+                    None,
                     Timestamp::from_micros(NOW),
                 )?);
                 Ok(())

@@ -6,6 +6,7 @@ use mk::code::Code;
 use mk::id::BranchName;
 use mk::mkep::check::is_goal_id;
 use mk::mkep::section::{self, Share};
+use mk::notice::Topic;
 use mk::revision;
 use mk::workspace::context::{self, BUDGET_MIN, DEFAULT_BUDGET};
 
@@ -15,8 +16,9 @@ use crate::cli::{self, Failure, Text, note_erased};
 /// Print what an agent should read: what holds now, then what happened last
 ///
 /// Never above the budget. What does not fit is left out in this order: the oldest events, then
-/// insights, runs, deprecated assumptions, claims, facts, blockers, decisions, tasks, the oldest
-/// first. The last line says how much was left out, and how to get it.
+/// insights, runs, deprecated assumptions, claims, facts, notices, blockers, decisions, tasks, the
+/// oldest first. The last line says how much was left out, and how to get it. Notices are those that
+/// are not cleared; they get at most a quarter.
 #[derive(Debug, clap::Args)]
 pub struct Context {
     /// The branch [default: the current one]
@@ -24,10 +26,13 @@ pub struct Context {
     /// Most tokens, at least 100 [default: 4000]
     #[arg(long, value_name = "TOKENS", conflicts_with = "full")]
     budget: Option<u64>,
-    /// Print the newest snapshot and every event after it, however long, and as they were written:
-    /// not meant for a terminal
+    /// Print the newest snapshot and every event after it, however long, and as they were written,
+    /// then up to 1000 tokens of notices: not meant for a terminal
     #[arg(long)]
     full: bool,
+    /// Of the notices only those about exactly this
+    #[arg(long, value_name = "KIND:NAME")]
+    resource: Option<Topic>,
     /// A goal of `mk exec`, of which to tell what is still pending; only with --exec-budget
     #[arg(long, value_name = "GOAL", conflicts_with = "full")]
     goal: Option<String>,
@@ -60,16 +65,16 @@ pub fn run(args: &Context, ctx: &mut cli::Context) -> Result<Answer, Failure> {
         let name = args.branch_name.as_ref().unwrap_or(&actor.branch);
         let branch = revision::branch(txn, name.as_str())?;
         note_erased(txn, branch.head)?;
+        let (topic, now) = (args.resource.as_ref(), ctx.lease_now());
         Ok(match args.full {
-            true => context::full(txn, &branch)?,
+            true => context::full_with_notices(txn, &branch, topic, now)?,
             false => {
                 let budget = args.budget.unwrap_or(DEFAULT_BUDGET);
-                let now = ctx.lease_now();
                 match args.goal.as_deref().filter(|_| args.exec_budget > 0) {
-                    None => context::compose(txn, &branch, budget, now)?,
+                    None => context::compose(txn, &branch, budget, topic, now)?,
                     Some(goal) => {
                         let share = Share { goal, budget: args.exec_budget };
-                        section::compose(txn, &branch, budget, share, now)?
+                        section::compose(txn, &branch, budget, share, topic, now)?
                     }
                 }
             }

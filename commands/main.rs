@@ -28,6 +28,7 @@ mod lease;
 mod log;
 mod merge_base;
 mod note;
+mod notice;
 mod restore;
 mod retract;
 mod rev_list;
@@ -97,6 +98,7 @@ const COMMANDS: &[Entry] = &[
     entry!("undo", undo::Undo),
     entry!("retract", retract::Retract),
     entry!("lease", lease::Lease),
+    entry!("notice", notice::Notice),
     entry!("log", log::Log),
     entry!("show", show::Show),
     entry!("diff", diff::DiffArgs),

@@ -50,6 +50,9 @@ codes! {
     NOT_MEMKERNEL = "not-memkernel", 1, false, "the file is no MemKernel database";
     LEASE_HELD = "lease-held", 1, true, "another holds a lease on it, or was first to wait for one";
     LEASE_LOST = "lease-lost", 1, false, "the token is not the current one of a lease that you hold";
+    NOTICE_NOT_FOUND = "notice-not-found", 128, false, "no notice has this id";
+    NOT_AUTHOR = "not-author", 1, false, "a notice is cleared by its author alone";
+    NOTICE_CONFLICT = "notice-conflict", 1, false, "a notice of a document says something else here";
     SECRET_REFUSED = "secret-refused", 1, false, "the input holds what looks like a secret";
     NOT_ERASABLE = "not-erasable", 1, false, "the content of the event is gone, or cannot be taken alone";
     BAD_LINE = "bad-line", 128, false, "a line of an import is not one that an export wrote";

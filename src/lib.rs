@@ -21,6 +21,7 @@ pub mod log;
 pub mod lookup;
 pub mod memkernel;
 pub mod mkep;
+pub mod notice;
 pub mod operation;
 pub mod revision;
 pub mod secret;

@@ -14,6 +14,7 @@ use mk::log::{EventLineError, LogError};
 use mk::lookup::LookupError;
 use mk::memkernel::ImportError;
 use mk::mkep::transfer::TransferError;
+use mk::notice::NoticeError;
 use mk::operation::OperationError;
 use mk::revision::RevisionError;
 use mk::setting::SettingError;
@@ -178,6 +179,7 @@ macro_rules! failures {
 failures!(
     StoreError,
     LogError,
+    NoticeError,
     BranchError,
     RevisionError,
     OperationError,
@@ -336,6 +338,17 @@ impl Detailed for BranchError {
     }
 }
 
+impl Detailed for NoticeError {
+    fn details(&self) -> Map<String, Value> {
+        match self {
+            Self::NotAuthor { id, author } => members(json!({ "notice_id": id, "author": author })),
+            Self::Conflict { id } => members(json!({ "notice_id": id })),
+            Self::Log(error) => error.details(),
+            _ => Map::new(),
+        }
+    }
+}
+
 impl Detailed for SourceError {
     fn details(&self) -> Map<String, Value> {
         Map::new()
@@ -446,6 +459,8 @@ fn hint(code: Code) -> Option<&'static str> {
         Code::RETRACT_UNKNOWN => "see `mk fold`",
         Code::RESERVED_TYPE => "use the command that writes them, see `mk help`",
         Code::LEASE_LOST => "do not write what it was for; take it anew with `mk lease acquire`",
+        Code::NOTICE_NOT_FOUND => "see `mk notice list --cleared`",
+        Code::NOTICE_CONFLICT => "leave it out with `mk notice export ID…` where it came from",
         Code::SECRET_REFUSED => "take it out; see `mk config core.secrets`",
         Code::PREFIX_REQUIRED => "name one with --prefix: branch b becomes PREFIX/b",
         Code::PLAN_BLOCKED => {

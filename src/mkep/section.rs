@@ -5,6 +5,7 @@
 use super::fold::gate_report;
 use super::json::{Json, Members, object};
 use super::ledger::Ledger;
+use crate::notice::Topic;
 use crate::store::{Branch, ReadTxn, StoreError};
 use crate::time::Timestamp;
 use crate::workspace::context::{self, Context};
@@ -34,10 +35,11 @@ pub fn compose(
     branch: &Branch,
     budget: u64,
     share: Share<'_>,
+    topic: Option<&Topic>,
     now: Timestamp,
 ) -> Result<Context, StoreError> {
     let rest = budget.saturating_sub(share.budget);
-    let mut context = context::compose(txn, branch, rest, now)?;
+    let mut context = context::compose(txn, branch, rest, topic, now)?;
     let tokenizer = txn.identity()?.tokenizer;
     let mut ledger = Ledger::default();
     let goal = ledger.seen(txn, share.goal)?;

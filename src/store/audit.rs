@@ -2,6 +2,7 @@
 
 mod execution;
 mod lease;
+mod notice;
 
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
@@ -127,6 +128,7 @@ impl<'a> Audit<'a> {
             "PRAGMA integrity_check(branch)",
             "PRAGMA integrity_check(checkpoint)",
             "PRAGMA integrity_check(lease)",
+            "PRAGMA integrity_check(notice)",
             "PRAGMA integrity_check(exec_record)",
             "PRAGMA integrity_check(exec_goal)",
             "PRAGMA integrity_check(exec_lease)",

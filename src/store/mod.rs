@@ -10,6 +10,7 @@ mod lease;
 pub mod location;
 pub mod memkernel;
 pub mod memory;
+mod notice;
 mod schema;
 pub mod sqlite;
 pub(crate) mod turnstile;
@@ -23,6 +24,7 @@ use crate::time::Timestamp;
 
 pub use execution::{ExecGoal, ExecLease, ExecRead, ExecRecord, ExecTotals, ExecWrite};
 pub use lease::{Holder, Lease, Leases, Origin, RESOURCE_MAX, TOKEN_MAX, TTL_MAX};
+pub use notice::{Notice, NoticeRead, NoticeWrite, Notices};
 pub use sqlite::Sqlite;
 pub use waiting::{Patience, Ticket, Waiter, WaitingRoom};
 
@@ -113,7 +115,7 @@ pub struct Identity {
 /// What can be read inside a transaction. Every read in one transaction sees one state.
 ///
 /// All operations fail with [`StoreError`] alone.
-pub trait ReadTxn: ExecRead {
+pub trait ReadTxn: ExecRead + NoticeRead {
     fn identity(&self) -> Result<Identity, StoreError>;
 
     /// The branch of that name, letter case observed.
@@ -186,7 +188,7 @@ pub trait ReadTxn: ExecRead {
 }
 
 /// What can be written inside a transaction. Nothing is kept unless all of it is.
-pub trait WriteTxn: ReadTxn + ExecWrite {
+pub trait WriteTxn: ReadTxn + ExecWrite + NoticeWrite {
     /// Stores an event under the next id with its link. `event.id` must be one more than the last.
     fn insert_event(&mut self, event: &Event, link: &Link) -> Result<(), StoreError>;
     /// Takes the content of an event away, as [`Event::erase`] did with `event`.

@@ -106,6 +106,17 @@ CREATE TABLE lease(
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX lease_holder ON lease(resource) WHERE holder IS NOT NULL;
 
+CREATE TABLE notice(
+  id TEXT NOT NULL PRIMARY KEY,
+  author TEXT NOT NULL,
+  resource TEXT NOT NULL,
+  message TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  cleared_at INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX notice_open ON notice(created_at) WHERE cleared_at IS NULL;
+
 CREATE TABLE exec_record(
   event INTEGER PRIMARY KEY,
   goal TEXT,

@@ -91,6 +91,8 @@ kinds! {
     Operation = "operation",
     /// A lease holds what cannot stand there.
     Lease = "lease",
+    /// A notice holds what cannot stand there.
+    Notice = "notice",
     /// The current branch of an agent is none.
     CurrentBranch = "current-branch",
     /// An anchor is of another project.

@@ -7,6 +7,7 @@ use super::report::{About, Findings, Kind};
 use super::{Anchor, soft};
 use crate::canon::{Object, Value};
 use crate::id::{AgentId, EventId, Hash, LineageId, shown};
+use crate::notice;
 use crate::operation::OpId;
 use crate::store::audit::{Audit, Index};
 use crate::store::{Branch, Lease, RESOURCE_MAX, StoreError, TTL_MAX};
@@ -116,6 +117,17 @@ fn small_tables(audit: &Audit<'_>, plan: &Plan, findings: &mut Findings) -> Resu
         };
         if let Some(why) = wrong {
             findings.add(Kind::Lease, About::STORE, why);
+        }
+    })?;
+    audit.notices(|row| {
+        let wrong = match &row {
+            Ok(notice) => {
+                notice::misfit(notice).map(|why| format!("'{}': {why}", shown(&notice.id)))
+            }
+            Err(misfit) => Some(misfit.why.clone()),
+        };
+        if let Some(why) = wrong {
+            findings.add(Kind::Notice, About::STORE, why);
         }
     })?;
     let mut named = HashMap::new();

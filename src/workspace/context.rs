@@ -10,7 +10,10 @@ use crate::branch;
 use crate::event::Event;
 use crate::id::{BranchName, EventId};
 use crate::lease::{self, Claims};
-use crate::store::{Branch, ReadTxn, StoreError};
+use crate::notice::document::moment;
+use crate::notice::page::{self, Want};
+use crate::notice::{self, NoticeError, Topic};
+use crate::store::{Branch, Notice, ReadTxn, StoreError};
 use crate::text;
 use crate::time::Timestamp;
 use crate::tokens::Tokenizer;
@@ -23,6 +26,9 @@ pub const BUDGET_MIN: u64 = 100;
 
 /// Newest events that are looked at for a context.
 const EVENTS_LOOKED_AT: usize = 500;
+
+/// Open notices that are looked at for a context.
+const NOTICES_LOOKED_AT: usize = 100;
 
 /// The share of a budget that one record may take, as its divisor; a longer one is cut.
 const LINE_SHARE: u64 = 8;
@@ -38,7 +44,9 @@ pub struct LeftOut {
     pub records: u64,
     /// Live events.
     pub events: u64,
-    /// Records and events of which a part is shown.
+    /// Notices that are not cleared.
+    pub notices: u64,
+    /// Records, notices and events of which a part is shown.
     pub cut: u64,
 }
 
@@ -80,6 +88,27 @@ pub fn full(txn: &dyn ReadTxn, branch: &Branch) -> Result<Context, StoreError> {
     })
 }
 
+/// [`full`], and after it the open notices about `topic`, or all, as far as [`page::BUDGET`] tokens hold
+/// them.
+///
+/// # Errors
+/// Those of the store.
+pub fn full_with_notices(
+    txn: &dyn ReadTxn,
+    branch: &Branch,
+    topic: Option<&Topic>,
+    now: Timestamp,
+) -> Result<Context, NoticeError> {
+    let want = Want { resource: topic, budget: page::BUDGET, offset: 0, limit: usize::MAX };
+    let block = page::page(txn, want, now)?;
+    let mut context = full(txn, branch)?;
+    context.text.push_str(&block.text);
+    // The block begins with a line of its own, and tokens add up over lines.
+    context.tokens += block.tokens;
+    context.left_out.notices = block.page.omitted;
+    Ok(context)
+}
+
 /// The block of an event that is no snapshot.
 ///
 /// # Errors
@@ -91,10 +120,10 @@ pub fn block(txn: &dyn ReadTxn, event: &Event) -> Result<String, StoreError> {
 /// The state, then the newest events, in at most `budget` tokens, which is at least [`BUDGET_MIN`].
 ///
 /// Left out first, until the rest fits: the oldest events; then records of the state, by section in
-/// the order insights, runs, deprecated assumptions, claims, facts, blockers, decisions, tasks, and
-/// within a section the oldest. Events get what the state leaves, but at least a quarter, as far as
-/// there are any. The last line says what was left out and where to find it. Of each claim it says what
-/// its lease is at `now`.
+/// the order insights, runs, deprecated assumptions, claims, facts, notices, blockers, decisions, tasks,
+/// and within a section the oldest. Events get what the state leaves, but at least a quarter, as far as
+/// there are any; open notices, about `topic` or all, get at most a quarter. The last line says what was
+/// left out and where to find it. Of each claim it says what its lease is at `now`.
 ///
 /// # Errors
 /// Those of the store.
@@ -102,28 +131,36 @@ pub fn compose(
     txn: &dyn ReadTxn,
     branch: &Branch,
     budget: u64,
+    topic: Option<&Topic>,
     now: Timestamp,
 ) -> Result<Context, StoreError> {
     let tokenizer = txn.identity()?.tokenizer;
     let state = state(txn, branch.head)?;
     let claims = lease::claims(txn, &state, now)?;
+    let (notices, open_notices) = notice::newest(txn, topic, NOTICES_LOOKED_AT, now)?;
     let total = branch.head.map_or(Ok(0), |head| txn.link(head).map(|link| link.depth))?;
     let mut sheet = Sheet { tokenizer, left: budget, left_out: LeftOut::default() };
     // The longest the closing line can get is set aside before anything else.
-    let reserve = LeftOut { records: 999_999, events: total.max(999_999), cut: 999_999 };
+    let events = total.max(999_999);
+    let reserve = LeftOut { records: 999_999, events, notices: open_notices, cut: 999_999 };
     sheet.left -= tokenizer.count(&closing(&reserve, branch, tokenizer)).min(budget);
     let for_events = sheet.left / 4;
     let events = newest_blocks(txn, branch, &mut Sheet { left: for_events, ..sheet.clone() })?;
     sheet.left -= for_events - events.left;
-    let records = choose_records(lines(&state, &claims), &mut sheet);
+    let mut lines = lines(&state, &claims);
+    lines.extend(notice_lines(&notices, &sheet, lines.len(), now));
+    let shown_notices =
+        |lines: &[Line]| lines.iter().filter(|line| line.section == Section::Notice).count() as u64;
+    let records = choose_records(lines, &mut sheet);
+    sheet.left_out.notices = open_notices - shown_notices(&records);
+    let records = records.into_iter().map(|line| line.text);
     // What the state left over goes to older events.
     let mut rest = Sheet { left: sheet.left + (for_events - events.left), ..sheet.clone() };
     let events = newest_blocks(txn, branch, &mut rest)?;
     let mut left_out = sheet.left_out;
     left_out.cut += events.cut;
     left_out.events = total - events.shown;
-    let mut parts = records;
-    parts.extend(events.blocks);
+    let mut parts: Vec<String> = records.chain(events.blocks).collect();
     if left_out != LeftOut::default() {
         parts.push(closing(&left_out, branch, tokenizer));
     }
@@ -176,17 +213,38 @@ fn lines(state: &State, claims: &Claims) -> Vec<Line> {
     lines
 }
 
-fn choose_records(mut lines: Vec<Line>, sheet: &mut Sheet) -> Vec<String> {
+/// The first notices that fit into a quarter of what is left, the lines numbered from `place` on.
+fn notice_lines(notices: &[Notice], sheet: &Sheet, place: usize, now: Timestamp) -> Vec<Line> {
+    let share = (sheet.left / LINE_SHARE).max(16);
+    let mut sheet = Sheet { left: sheet.left / 4, ..sheet.clone() };
+    let mut lines = Vec::new();
+    // What comes first here passes for the newest.
+    for (age, notice) in (0..=u64::MAX).rev().zip(notices) {
+        let verb = if notice.is_active(now) { "until" } else { "stale since" };
+        let Notice { id, author, resource, message, .. } = notice;
+        let expires = moment(notice.expires_at);
+        let text = format!("NOTICE {resource} {author}: {message} ({verb} {expires}, {id})");
+        if !sheet.take(&cut(&one_line(&text), share, sheet.tokenizer).0) {
+            break;
+        }
+        lines.push(Line { section: Section::Notice, age: (age, place + lines.len()), text });
+    }
+    lines
+}
+
+/// The lines that fit, each on one line, in the order of a context.
+fn choose_records(mut lines: Vec<Line>, sheet: &mut Sheet) -> Vec<Line> {
     let share = (sheet.left / LINE_SHARE).max(16);
     let rank = |section| match section {
         Section::Task => 0,
         Section::Decision => 1,
         Section::Blocker => 2,
-        Section::Fact => 3,
-        Section::Claim => 4,
-        Section::Deprecated => 5,
-        Section::Run => 6,
-        Section::Insight => 7,
+        Section::Notice => 3,
+        Section::Fact => 4,
+        Section::Claim => 5,
+        Section::Deprecated => 6,
+        Section::Run => 7,
+        Section::Insight => 8,
     };
     lines.sort_by_key(|line| (rank(line.section), std::cmp::Reverse(line.age)));
     let mut kept = Vec::new();
@@ -195,14 +253,14 @@ fn choose_records(mut lines: Vec<Line>, sheet: &mut Sheet) -> Vec<String> {
         let (text, was_cut) = cut(&one_line(&line.text), share, sheet.tokenizer);
         full = full || !sheet.take(&text);
         if full {
-            sheet.left_out.records += 1;
+            sheet.left_out.records += u64::from(line.section != Section::Notice);
             continue;
         }
         sheet.left_out.cut += u64::from(was_cut);
-        kept.push((line.section, line.age.1, text));
+        kept.push(Line { text, ..line });
     }
-    kept.sort_by_key(|(section, place, _)| (*section, *place));
-    kept.into_iter().map(|(.., text)| text).collect()
+    kept.sort_by_key(|line| (line.section, line.age.1));
+    kept
 }
 
 struct Blocks {
@@ -288,8 +346,12 @@ fn indented(block: &str) -> String {
 fn closing(left_out: &LeftOut, branch: &Branch, tokenizer: Tokenizer) -> String {
     let name = branch.name.as_str();
     let name = if tokenizer.count(name) <= NAME_TOKENS { name } else { "BRANCH" };
+    let notices = match left_out.notices {
+        0 => String::new(),
+        notices => format!(", {notices} notices (mk notice list)"),
+    };
     format!(
-        "[left out: {} records of the state (mk fold {name}), {} events (mk log {name}); \
+        "[left out: {} records of the state (mk fold {name}), {} events (mk log {name}){notices}; \
          {} shown in part (mk show ID)]",
         left_out.records, left_out.events, left_out.cut
     )

@@ -135,7 +135,7 @@ fn is_facts_alone(payload: &Object) -> bool {
     has_facts(payload) && is_blank("command") && is_blank("output")
 }
 
-/// The parts of a state, in the order they are printed in.
+/// The parts of a state, and what a context tells beside it, in the order they are printed in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Section {
     Task,
@@ -146,6 +146,7 @@ pub enum Section {
     Claim,
     Run,
     Insight,
+    Notice,
 }
 
 /// A record of a state as a line.

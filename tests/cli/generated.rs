@@ -165,6 +165,9 @@ fn help_explains_a_command_or_the_codes() {
         not-memkernel             1 no        the file is no MemKernel database
         lease-held                1 yes       another holds a lease on it, or was first to wait for one
         lease-lost                1 no        the token is not the current one of a lease that you hold
+        notice-not-found        128 no        no notice has this id
+        not-author                1 no        a notice is cleared by its author alone
+        notice-conflict           1 no        a notice of a document says something else here
         secret-refused            1 no        the input holds what looks like a secret
         not-erasable              1 no        the content of the event is gone, or cannot be taken alone
         bad-line                128 no        a line of an import is not one that an export wrote

@@ -25,6 +25,7 @@ mod locks;
 mod log;
 mod memkernel;
 mod names;
+mod notice;
 mod operations;
 mod plumbing;
 mod porcelain;

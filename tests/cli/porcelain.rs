@@ -188,7 +188,7 @@ fn context_is_what_holds_then_what_happened() {
         [#5 seq=5 ann AGENT_SCRATCHPAD] the cache	is [31mred
         [#6 seq=6 ann ARCHITECTURAL_DECISION] db.engine = postgres | rationale: 
         $ mk context --budget 100 --json
-        {"branch_id":"main","head_event_id":6,"tokens":91,"budget":100,"tokenizer":"estimate","left_out":{"records":3,"events":6,"cut":2},"text":"TASK ann: mak […43 characters…] keep the API\nDECISION db.engine = postgres |  (ann #6)\nFACT tests = 12 (bob #3)\nBLOCKER ca […27 characters…] , bob #4)\n[left out: 3 records of the state (mk fold main), 6 events (mk log main); 2 shown in part (mk show ID)]"}
+        {"branch_id":"main","head_event_id":6,"tokens":91,"budget":100,"tokenizer":"estimate","left_out":{"records":3,"events":6,"notices":0,"cut":2},"text":"TASK ann: mak […43 characters…] keep the API\nDECISION db.engine = postgres |  (ann #6)\nFACT tests = 12 (bob #3)\nBLOCKER ca […27 characters…] , bob #4)\n[left out: 3 records of the state (mk fold main), 6 events (mk log main); 2 shown in part (mk show ID)]"}
         $ mk context --budget 99
         ! fatal: a budget of 99 tokens is below the least, 100
         [129]
@@ -202,7 +202,7 @@ fn context_is_what_holds_then_what_happened() {
         r#"
         $ mk context
         $ mk context --json
-        {"branch_id":"main","head_event_id":null,"tokens":0,"budget":4000,"tokenizer":"estimate","left_out":{"records":0,"events":0,"cut":0},"text":""}
+        {"branch_id":"main","head_event_id":null,"tokens":0,"budget":4000,"tokenizer":"estimate","left_out":{"records":0,"events":0,"notices":0,"cut":0},"text":""}
         "#,
     );
 }

@@ -34,7 +34,7 @@ fn everything(txn: &dyn ReadTxn) -> Result<Vec<String>, StoreError> {
         told.push(format!("{:?}", txn.branch_like(&branch.name.as_str().to_uppercase())?));
         told.push(format!("{:?}", workspace::state(txn, branch.head)?));
         told.push(context::full(txn, &branch)?.text);
-        told.push(context::compose(txn, &branch, 1_000, Timestamp::from_micros(0))?.text);
+        told.push(context::compose(txn, &branch, 1_000, None, Timestamp::from_micros(0))?.text);
     }
     Ok(told)
 }

@@ -30,7 +30,8 @@ fn reached(model: &Model, live: &[EventId], shown: usize) -> usize {
 fn keeps_to(history: &History, budget: u64) -> Result<(), TestCaseError> {
     let (store, model) = played(history);
     for branch in &model.branches {
-        let context = context::compose(&store, branch, budget, Timestamp::from_micros(0)).unwrap();
+        let context =
+            context::compose(&store, branch, budget, None, Timestamp::from_micros(0)).unwrap();
         prop_assert!(context.tokens <= budget, "{} of {budget}", context.tokens);
         prop_assert_eq!(context.tokens, Tokenizer::Heuristic.count(&context.text));
 
@@ -61,7 +62,8 @@ fn a_branch_name_of_many_tokens_leaves_the_budget_as_it_is() {
     let name = ".x".repeat(63);
     take_notes(&mut store, &format!("b{name}"), 20).unwrap();
     let branch = store.branch(&format!("b{name}")).unwrap().unwrap();
-    let context = context::compose(&store, &branch, BUDGET_MIN, Timestamp::from_micros(0)).unwrap();
+    let context =
+        context::compose(&store, &branch, BUDGET_MIN, None, Timestamp::from_micros(0)).unwrap();
     assert!(context.tokens <= BUDGET_MIN, "{}", context.text);
     assert!(context.text.ends_with("(mk log BRANCH); 0 shown in part (mk show ID)]"));
 }

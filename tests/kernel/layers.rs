@@ -28,6 +28,7 @@ const PURE: &[&str] = &[
     "mkep/request.rs",
     "mkep/response.rs",
     "mkep/transition.rs",
+    "notice/value.rs",
     "secret/",
     "text.rs",
     "time.rs",

@@ -16,6 +16,7 @@ mod layers;
 mod leases;
 mod memkernel;
 mod model;
+mod notices;
 mod operations;
 mod revisions;
 mod rollbacks;

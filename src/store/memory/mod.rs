@@ -2,11 +2,14 @@
 //! and it proves that nothing above the seam needs a particular engine.
 
 mod execution;
+mod notice;
 
 use std::collections::BTreeMap;
 
 use super::lease::TOKEN_MAX;
-use super::{Branch, Engine, Identity, Lease, Leases, Operation, ReadTxn, StoreError, WriteTxn};
+use super::{
+    Branch, Engine, Identity, Lease, Leases, Notice, Operation, ReadTxn, StoreError, WriteTxn,
+};
 use crate::event::{Event, EventType};
 use crate::id::{AgentId, BranchName, EventId, Hash, LineageId};
 use crate::lineage::Link;
@@ -20,6 +23,7 @@ pub struct Memory {
     events: Vec<(Event, Link)>,
     checkpoints: BTreeMap<(LineageId, EventId), Vec<u8>>,
     leases: BTreeMap<String, Lease>,
+    notices: BTreeMap<String, Notice>,
     operations: BTreeMap<String, Operation>,
     settings: BTreeMap<String, String>,
     current: BTreeMap<AgentId, BranchName>,
@@ -47,6 +51,7 @@ impl Memory {
             events: Vec::new(),
             checkpoints: BTreeMap::new(),
             leases: BTreeMap::new(),
+            notices: BTreeMap::new(),
             operations: BTreeMap::new(),
             settings: BTreeMap::new(),
             current: BTreeMap::new(),

@@ -5,6 +5,7 @@ mod execution;
 mod failure;
 mod lease;
 mod main_file;
+mod notice;
 mod txn;
 
 use std::fs;
@@ -25,6 +26,7 @@ use crate::time::Timestamp;
 
 pub(super) use execution::{EXEC_RECORD, record as exec_record};
 pub(super) use failure::failure;
+pub(super) use notice::NOTICE;
 pub(super) use txn::{BRANCH, LEASE, Txn};
 
 /// Bytes of the WAL after which a writer copies it into the main file and empties it. A process that

@@ -16,6 +16,7 @@ use serde::Serialize;
 
 use super::exceptions;
 use super::leases::{self, fence};
+use super::notices;
 use super::scenario::Operation;
 use crate::engines::{self, Salts};
 
@@ -115,6 +116,9 @@ impl<'a, E: Engine> Replay<'a, E> {
                 (self.reopen)(self.store, of.get("read_only") == Some(&Value::Bool(true)));
                 Ok(object([]))
             }
+            "notice_post" => self.post(of),
+            "notice_clear" => self.clear(of),
+            "notice_import" => self.import(of),
             "lease_acquire" => self.acquire(of),
             "lease_heartbeat" => self.renew(of),
             "lease_release" => self.release(of),
@@ -278,7 +282,7 @@ fn read(txn: &dyn ReadTxn, of: &Operation) -> Result<Value, Refusal> {
         "state" => state(txn, &branch()?),
         "query" => query(txn, &branch()?, of),
         "context" => {
-            let context = context::full(txn, &branch()?)?;
+            let context = context::full_with_notices(txn, &branch()?, None, of.time())?;
             Ok(object([("text", context.text.into()), ("tokens", context.tokens.into())]))
         }
         "history" => history(txn, &branch()?, of.integer("limit").unwrap_or(50)),
@@ -287,6 +291,9 @@ fn read(txn: &dyn ReadTxn, of: &Operation) -> Result<Value, Refusal> {
             let head = |name: &str| Ok::<_, Refusal>(revision::branch(txn, name)?.head);
             diff_report(&diff::diff(txn, (a, head(a)?), (b, head(b)?))?)
         }
+        "notice_list" => notices::list(txn, of),
+        "notice_page" => notices::page(txn, of),
+        "notice_export" => notices::export(txn, of),
         "lease_get" => leases::get(txn, of),
         "lease_list" => leases::list(txn, of),
         "lease_check" => leases::check(txn, of),
@@ -310,7 +317,7 @@ fn state(txn: &dyn ReadTxn, branch: &Branch) -> Result<Value, Refusal> {
     ]))
 }
 
-/// Section 16. Of notices it says that there are none, and nothing of their pages.
+/// Section 16.
 fn query(txn: &dyn ReadTxn, branch: &Branch, of: &Operation) -> Result<Value, Refusal> {
     let base = branch.head.map_or(Ok(None), |head| snapshot::base(txn, head))?;
     let with_ephemeral = of.get("include_ephemeral") == Some(&Value::Bool(true));
@@ -320,18 +327,22 @@ fn query(txn: &dyn ReadTxn, branch: &Branch, of: &Operation) -> Result<Value, Re
             recent.push(Value::from(context::block(txn, &event)?));
         }
     }
-    Ok(object([
+    let names = ["notice_token_budget", "notice_offset", "notice_limit", "notice_resource"];
+    let block = notices::page_of(txn, of, names)?;
+    let tokens = context::full(txn, branch)?.tokens + block.tokens;
+    let members = Object::from_iter([
         ("branch_id", branch.name.as_str().into()),
         ("head_event_id", id(branch.head)),
         ("snapshot_event_id", id(base.map(|base| base.event.id))),
-        ("context_tokens", context::full(txn, branch)?.tokens.into()),
-        ("coordination_notice_tokens", 0_u64.into()),
+        ("context_tokens", tokens.into()),
         ("state", sections(&workspace::state(txn, branch.head)?.report())),
         ("active_leases", leases::active(txn, of.time())?),
-        ("coordination_notices", Value::Array(Vec::new())),
         ("sync", json(r#"{"enabled":false,"policy_required":false}"#)),
         ("recent_events", recent.into()),
-    ]))
+    ]);
+    let of_notices = notices::members(block, of.time());
+    let all = members.iter().chain(of_notices.iter());
+    Ok(Object::from_iter(all.map(|(name, value)| (name, value.clone()))).into())
 }
 
 fn history(txn: &dyn ReadTxn, branch: &Branch, limit: i64) -> Result<Value, Refusal> {

@@ -1,5 +1,6 @@
 //! Scenario files: JSON Lines, a header and then an operation a line.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -18,6 +19,17 @@ impl Scenario {
     /// Whether the store is closed and opened again, which one in memory cannot be.
     pub fn reopens(&self) -> bool {
         self.operations.iter().any(|operation| operation.name() == "reopen")
+    }
+}
+
+impl Scenario {
+    /// The databases that it goes on, each with the time of its first operation.
+    pub fn databases(&self) -> BTreeMap<&str, Timestamp> {
+        let mut databases = BTreeMap::new();
+        for operation in &self.operations {
+            databases.entry(operation.database()).or_insert_with(|| operation.time());
+        }
+        databases
     }
 }
 
@@ -99,6 +111,11 @@ impl Operation {
 
     pub fn name(&self) -> &str {
         self.text("op")
+    }
+
+    /// The name of the database that it goes to.
+    pub fn database(&self) -> &str {
+        self.get("db").and_then(Value::as_str).unwrap_or("a")
     }
 
     pub fn number(&self) -> i64 {

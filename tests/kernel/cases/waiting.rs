@@ -1,21 +1,16 @@
 //! What of the recorded cases waits for a part of `mk` that is still to come: all of it, by name, with
 //! the part that it waits for.
 
-use mk::canon::{Object, Value};
+use super::scenario::{Operation, Scenario};
 
-use super::scenario::Operation;
-
-const NOTICES: &str = "notices";
 const EXCHANGE: &str = "the signed exchange of notices";
+
+/// What is posted where notices are exchanged, and by whom, is ruled by the policy of the exchange.
+const NOTICES: &str = "notices beside a signed exchange";
 
 /// Operations of scenarios. They append no event, so what follows them is replayed.
 pub const OPERATIONS: &[(&str, &str)] = &[
-    ("notice_clear", NOTICES),
-    ("notice_export", NOTICES),
-    ("notice_import", NOTICES),
-    ("notice_list", NOTICES),
-    ("notice_page", NOTICES),
-    ("notice_post", NOTICES),
+    (NOTICES, EXCHANGE),
     ("sync_audit", EXCHANGE),
     ("sync_enable", EXCHANGE),
     ("sync_put", EXCHANGE),
@@ -34,43 +29,11 @@ pub const FILES: &[(&str, &str)] = &[
 ];
 
 /// The name under which `operation` waits, if it does.
-pub fn name(operation: &Operation) -> Option<&'static str> {
-    let named = OPERATIONS.iter().find(|(name, _)| *name == operation.name());
-    // Refused for its budget of notices, and for nothing else.
-    let is_page = operation.integer("notice_token_budget").is_some_and(|budget| budget < 128);
-    named.map(|(name, _)| *name).or_else(|| is_page.then_some("notice_page"))
-}
-
-/// What the peer would have answered to `operation` if there were no notices.
-///
-/// Rule: docs/spec/kernel.md, section 14, "Paging for context", and section 16.
-pub fn without_notices(operation: &Operation) -> Value {
-    let Value::Object(mut answer) = operation.expected().clone() else {
-        panic!("an answer is an object")
-    };
-    match operation.name() {
-        "query" if answer.contains_key("notice_page") => {
-            let number = |name: &str| answer.get(name).and_then(Value::as_i64).unwrap();
-            // The block of notices begins with an empty line, and tokens add up over lines.
-            let own = number("context_tokens") - number("coordination_notice_tokens");
-            answer.insert("context_tokens", own);
-            answer.insert("coordination_notice_tokens", 0_u64);
-            answer.insert("coordination_notices", Value::Array(Vec::new()));
-            answer.remove("notice_page");
-        }
-        "context" => {
-            let Some((text, block)) = answer.get("text").and_then(|text| {
-                let (own, _) = text.as_str()?.split_once("\n\nCOORDINATION NOTICES")?;
-                Some((own.to_owned(), text.as_str()?[own.len()..].to_owned()))
-            }) else {
-                return answer.into();
-            };
-            let all = answer.get("tokens").and_then(Value::as_i64).unwrap();
-            let of_block = mk::tokens::Tokenizer::Heuristic.count(&block);
-            answer.insert("tokens", all - i64::try_from(of_block).unwrap());
-            answer.insert("text", text);
-        }
-        _ => {}
+pub fn name(scenario: &Scenario, operation: &Operation) -> Option<&'static str> {
+    let is_exchange = |operation: &Operation| operation.name().starts_with("sync_");
+    if operation.name().starts_with("notice_") && scenario.operations.iter().any(is_exchange) {
+        return Some(NOTICES);
     }
-    Object::into(answer)
+    let named = OPERATIONS.iter().find(|(name, _)| *name == operation.name());
+    named.map(|(name, _)| *name)
 }

@@ -12,7 +12,9 @@ use mk::log::{Draft, Log, LogError, Outside};
 use mk::operation::{OpId, OperationError, once};
 use mk::revision::Revision;
 use mk::store::sqlite::Durability;
-use mk::store::{Engine, Holder, Identity, Lease, Origin, ReadTxn, Sqlite, StoreError, WriteTxn};
+use mk::store::{
+    Engine, Holder, Identity, Lease, Notice, Origin, ReadTxn, Sqlite, StoreError, WriteTxn,
+};
 use mk::time::Timestamp;
 use mk::tokens::Tokenizer;
 use mk::verify::{Anchor, Report, verify};
@@ -163,6 +165,18 @@ fn fill(txn: &mut dyn WriteTxn, outside: &mut Outside<'_>) {
         let (ttl, expires_at) = (Duration::from_secs(60), Timestamp::from_micros(60_000_000));
         let lease = Lease { resource: resource.to_owned(), token: 3, ttl, expires_at, holder };
         txn.put_lease(&lease).unwrap();
+    }
+    for (place, cleared_at) in [(1, None), (2, Some(Timestamp::from_micros(2_000_000)))] {
+        let notice = Notice {
+            id: format!("0000000{place}-0000-4000-8000-000000000000"),
+            author: agent("ann"),
+            resource: "service:auth".to_owned(),
+            message: "mind the gap".to_owned(),
+            created_at: Timestamp::from_micros(1_000_000),
+            expires_at: Timestamp::from_micros(60_000_000),
+            cleared_at,
+        };
+        txn.put_notice(&notice).unwrap();
     }
     txn.set_setting("agent.id", Some("ann")).unwrap();
 }

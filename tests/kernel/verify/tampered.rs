@@ -325,6 +325,13 @@ fn a_changed_row_of_the_small_tables_is_found() {
         ("UPDATE operation SET report = '{'", Kind::Operation),
         ("UPDATE operation SET report = NULL", Kind::Unreadable),
         ("INSERT INTO operation VALUES ('b', x'00', '{}')", Kind::Operation),
+        ("UPDATE notice SET id = 'x' WHERE cleared_at IS NULL", Kind::Notice),
+        ("UPDATE notice SET author = 'a b' WHERE cleared_at IS NULL", Kind::Notice),
+        ("UPDATE notice SET resource = 'auth' WHERE cleared_at IS NULL", Kind::Notice),
+        ("UPDATE notice SET message = ' ' WHERE cleared_at IS NULL", Kind::Notice),
+        ("UPDATE notice SET created_at = 1 << 62 WHERE cleared_at IS NULL", Kind::Notice),
+        ("UPDATE notice SET expires_at = created_at WHERE cleared_at IS NULL", Kind::Notice),
+        ("UPDATE notice SET cleared_at = 1 WHERE cleared_at IS NULL", Kind::Notice),
         ("UPDATE lease SET resource = '' WHERE holder IS NULL", Kind::Lease),
         ("UPDATE lease SET token = -1 WHERE holder IS NULL", Kind::Lease),
         ("UPDATE lease SET token = 0 WHERE holder IS NOT NULL", Kind::Lease),
@@ -368,7 +375,7 @@ fn a_changed_schema_is_found() {
             .collect::<Result<_, _>>()
             .unwrap()
     };
-    assert_eq!(names.len(), 29);
+    assert_eq!(names.len(), 31);
     for (kind, name) in names {
         let copy = Copy::new();
         copy.connection().execute_batch(&format!("DROP {kind} {name}")).unwrap();

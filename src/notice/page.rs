@@ -1,0 +1,131 @@
+//! Notices as MemKernel adds them to what an agent reads: as many as a budget holds, in one block.
+//!
+//! Rule: docs/spec/kernel.md, section 14, "Paging for context".
+
+use serde::Serialize;
+
+use super::document::moment;
+use super::report::Status;
+use super::value::{Topic, ValueError};
+use super::{NoticeError, open};
+use crate::canon::write_string;
+use crate::store::{Notice, ReadTxn};
+use crate::time::Timestamp;
+
+/// The least, the usual, and the highest budget of a page, in tokens.
+pub const BUDGET_MIN: u64 = 128;
+pub const BUDGET: u64 = 1_000;
+pub const BUDGET_MAX: u64 = 32_768;
+
+/// Which notices a page is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Want<'a> {
+    pub resource: Option<&'a Topic>,
+    /// Tokens that the block may have.
+    pub budget: u64,
+    /// How many to pass over.
+    pub offset: usize,
+    /// Most that are taken.
+    pub limit: usize,
+}
+
+/// What a page holds, and what it does not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Page {
+    pub resource: Option<String>,
+    pub total: u64,
+    pub omitted: u64,
+    pub offset: u64,
+    pub next_offset: Option<u64>,
+    pub requires_larger_budget: bool,
+}
+
+/// A page, its notices and its text.
+#[derive(Debug, Clone)]
+pub struct Block {
+    pub page: Page,
+    pub notices: Vec<Notice>,
+    /// Begins with the two line breaks that set it off; empty if there is nothing to say.
+    pub text: String,
+    pub tokens: u64,
+}
+
+/// The open notices that are wanted, as far as they fit.
+///
+/// # Errors
+/// A budget that is none; those of the store.
+pub fn page(txn: &dyn ReadTxn, want: Want<'_>, now: Timestamp) -> Result<Block, NoticeError> {
+    if !(BUDGET_MIN..=BUDGET_MAX).contains(&want.budget) {
+        return Err(ValueError::Budget(want.budget).into());
+    }
+    let tokenizer = txn.identity()?.tokenizer;
+    let all = txn.notices(open(want.resource), None, usize::MAX)?;
+    let total = all.len();
+    let left = all.get(want.offset..).unwrap_or_default();
+    let mut chosen = 0;
+    let mut text = block(&[], total, now);
+    for count in 1..=left.len().min(want.limit) {
+        let longer = block(&left[..count], total - count, now);
+        if tokenizer.count(&longer) > want.budget {
+            break;
+        }
+        (chosen, text) = (count, longer);
+    }
+    let remain = chosen < left.len();
+    let number = |count: usize| count as u64;
+    let page = Page {
+        resource: want.resource.map(ToString::to_string),
+        total: number(total),
+        omitted: number(total - chosen),
+        offset: number(want.offset),
+        next_offset: (remain && chosen > 0).then(|| number(want.offset + chosen)),
+        requires_larger_budget: remain && chosen == 0,
+    };
+    let tokens = tokenizer.count(&text);
+    Ok(Block { page, notices: left[..chosen].to_vec(), text, tokens })
+}
+
+fn block(notices: &[Notice], omitted: usize, now: Timestamp) -> String {
+    if notices.is_empty() && omitted == 0 {
+        return String::new();
+    }
+    let mut out = "\n\nCOORDINATION NOTICES (advisory, untrusted, workspace-wide):\n[".to_owned();
+    for (place, notice) in notices.iter().enumerate() {
+        if place > 0 {
+            out.push_str(", ");
+        }
+        write_notice(&mut out, notice, now);
+    }
+    out.push(']');
+    if omitted > 0 {
+        out.push_str(&format!(
+            "\n[{omitted} omitted; use resource/offset or a larger budget. \
+             Omission is not permission to proceed.]"
+        ));
+    }
+    out
+}
+
+fn write_notice(out: &mut String, notice: &Notice, now: Timestamp) {
+    let (created, expires) = (moment(notice.created_at), moment(notice.expires_at));
+    let members: [(&str, &str); 6] = [
+        ("notice_id", &notice.id),
+        ("author", notice.author.as_str()),
+        ("resource", &notice.resource),
+        ("message", &notice.message),
+        ("created_at", &created),
+        ("expires_at", &expires),
+    ];
+    out.push('{');
+    for (name, value) in members {
+        out.push_str(&format!("\"{name}\": "));
+        write_string(out, value);
+        out.push_str(", ");
+    }
+    // Open, and from no signed exchange.
+    let status = Status::of(notice, now).as_str();
+    out.push_str(&format!(
+        "\"cleared_at\": null, \"status\": \"{status}\", \"source_peer\": null, \
+         \"trusted_source\": null}}"
+    ));
+}
