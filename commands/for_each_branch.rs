@@ -8,7 +8,7 @@ use mk::time::Timestamp;
 use serde::Serialize;
 
 use crate::Answer;
-use crate::cli::{Context, Failure, Text};
+use crate::cli::{Context, Failure, Format, Text};
 
 /// Print all branches, the oldest first, a line each
 #[derive(Debug, clap::Args)]
@@ -45,15 +45,9 @@ struct Row {
 struct Report {
     branches: Vec<Row>,
     #[serde(skip)]
-    format: Vec<Piece>,
+    format: Format,
     #[serde(skip)]
     end: &'static str,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-enum Piece {
-    Text(String),
-    Field(String),
 }
 
 const FIELDS: &[&str] =
@@ -99,12 +93,7 @@ impl Row {
 impl Text for Report {
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
         for row in &self.branches {
-            for piece in &self.format {
-                match piece {
-                    Piece::Text(text) => out.write_all(text.as_bytes())?,
-                    Piece::Field(name) => out.write_all(row.field(name).as_bytes())?,
-                }
-            }
+            self.format.write(out, |name| row.field(name))?;
             out.write_all(self.end.as_bytes())?;
         }
         Ok(())
@@ -112,40 +101,11 @@ impl Text for Report {
 }
 
 pub fn run(args: &ForEachBranch, ctx: &mut Context) -> Result<Answer, Failure> {
-    let format = pieces(&args.format)?;
+    let format = Format::read(&args.format, FIELDS)?;
     let branches = ctx.read(|txn| {
         let rows = txn.branches()?.into_iter().map(|branch| Row::new(txn, branch));
         Ok(rows.collect::<Result<Vec<_>, StoreError>>()?)
     })?;
     ctx.print(&Report { branches, format, end: if args.nul { "\0" } else { "\n" } })?;
     Ok(Answer::Yes)
-}
-
-fn pieces(format: &str) -> Result<Vec<Piece>, Failure> {
-    let mut pieces = Vec::new();
-    let mut rest = format;
-    while let Some(at) = rest.find('%') {
-        pieces.push(Piece::Text(rest[..at].to_owned()));
-        rest = &rest[at + 1..];
-        if let Some(after) = rest.strip_prefix('%') {
-            pieces.push(Piece::Text("%".to_owned()));
-            rest = after;
-            continue;
-        }
-        let field = rest.strip_prefix('(').and_then(|rest| rest.split_once(')'));
-        match field.filter(|(name, _)| FIELDS.contains(name)) {
-            Some((name, after)) => {
-                pieces.push(Piece::Field(name.to_owned()));
-                rest = after;
-            }
-            None => {
-                let start: String = rest.chars().take(20).collect();
-                let fields = FIELDS.join(", ");
-                return Err(Failure::usage(format!("'%{start}' in --format names no field"))
-                    .hint(format!("the fields are {fields}")));
-            }
-        }
-    }
-    pieces.push(Piece::Text(rest.to_owned()));
-    Ok(pieces)
 }

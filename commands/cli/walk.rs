@@ -1,10 +1,12 @@
 //! The events that `log` and `rev-list` go through.
 
-use mk::event::{Event, EventType};
+use mk::canon::Value;
+use mk::event::{Event, EventType, Payload};
 use mk::id::{AgentId, BranchName, EventId};
 use mk::lineage;
 use mk::revision::Range;
 use mk::store::{ReadTxn, StoreError};
+use mk::time::Timestamp;
 
 use super::{Actor, Failure, head_of};
 
@@ -25,12 +27,69 @@ pub struct WalkArgs {
     /// Oldest first
     #[arg(long)]
     pub reverse: bool,
+    #[command(flatten)]
+    pub filter: Filter,
+}
+
+/// Which of the events to show.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Filter {
     /// Only events by this agent
-    #[arg(long = "by", value_name = "AGENT")]
-    pub by: Option<AgentId>,
+    #[arg(long = "by", visible_alias = "author", value_name = "AGENT")]
+    by: Option<AgentId>,
     /// Only events of this type
     #[arg(long = "type", value_name = "TYPE")]
-    pub kind: Option<EventType>,
+    kind: Option<EventType>,
+    /// Only events at or after this time: 2026-11-30T10:00Z or @SECONDS since 1970
+    #[arg(long, value_name = "TIME")]
+    since: Option<Timestamp>,
+    /// Only events at or before this time
+    #[arg(long, value_name = "TIME")]
+    until: Option<Timestamp>,
+    /// Only events that decide, find out or retract this key
+    #[arg(long, value_name = "KEY")]
+    key: Option<String>,
+    /// Only events with this text in a value of their payload, letter case observed
+    #[arg(long, value_name = "TEXT")]
+    grep: Option<String>,
+}
+
+impl Filter {
+    /// Whether it passes over events between others, and not only at the ends.
+    pub fn has_gaps(&self) -> bool {
+        self.by.is_some() || self.kind.is_some() || self.key.is_some() || self.grep.is_some()
+    }
+
+    fn fits(&self, event: &Event) -> bool {
+        self.by.as_ref().is_none_or(|agent| *agent == event.agent)
+            && self.kind.is_none_or(|kind| kind == event.kind)
+            && self.since.is_none_or(|since| since <= event.timestamp)
+            && self.until.is_none_or(|until| event.timestamp <= until)
+            && self.key.as_ref().is_none_or(|key| is_about(event, key))
+            && self.grep.as_ref().is_none_or(|text| {
+                event.members().is_some_and(|payload| holds(&payload.into(), text))
+            })
+    }
+}
+
+/// Whether an event decides, finds out or retracts `key`.
+fn is_about(event: &Event, key: &str) -> bool {
+    match event.payload() {
+        Some(Payload::Decision { key: own, .. } | Payload::Retracted { key: own, .. }) => {
+            own == key
+        }
+        Some(Payload::ToolLog { facts, .. }) => facts.contains_key(key),
+        _ => false,
+    }
+}
+
+/// Whether `text` stands in a value, or in one within it.
+fn holds(value: &Value, text: &str) -> bool {
+    match value {
+        Value::Array(items) => items.iter().any(|item| holds(item, text)),
+        Value::Object(members) => members.iter().any(|(_, member)| holds(member, text)),
+        value => value.text().contains(text),
+    }
 }
 
 impl WalkArgs {
@@ -66,9 +125,12 @@ impl WalkArgs {
         let mut left = self.max_count.unwrap_or(u64::MAX);
         while left > 0 {
             let Some(event) = path.next(txn)? else { break };
-            let fits = self.by.as_ref().is_none_or(|agent| *agent == event.agent)
-                && self.kind.is_none_or(|kind| kind == event.kind);
-            if fits {
+            // Stamps never fall along a lineage, only from one branch to another.
+            let is_over = self.filter.since.is_some_and(|since| event.timestamp < since);
+            if is_over && !matches!(path.step, Step::Log) {
+                break;
+            }
+            if self.filter.fits(&event) {
                 visit(&event)?;
                 left -= 1;
             }
