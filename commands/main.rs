@@ -5,6 +5,8 @@ mod cli;
 mod anchor;
 mod append;
 mod backup;
+mod blame;
+mod branch;
 mod cat_event;
 mod completions;
 mod config;
@@ -35,6 +37,8 @@ mod rev_list;
 mod rev_parse;
 mod rollback;
 mod show;
+mod stats;
+mod status;
 mod switch;
 mod task;
 mod undo;
@@ -99,8 +103,12 @@ const COMMANDS: &[Entry] = &[
     entry!("retract", retract::Retract),
     entry!("lease", lease::Lease),
     entry!("notice", notice::Notice),
+    entry!("status", status::Status),
+    entry!("branch", branch::BranchArgs),
     entry!("log", log::Log),
     entry!("show", show::Show),
+    entry!("blame", blame::Blame),
+    entry!("stats", stats::Stats),
     entry!("diff", diff::DiffArgs),
     entry!("context", context::Context),
     entry!("fold", fold::Fold),

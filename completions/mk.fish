@@ -47,8 +47,13 @@ complete -c mk -n "__fish_mk_needs_command" -f -a "rollback" -d 'Take everything
 complete -c mk -n "__fish_mk_needs_command" -f -a "undo" -d 'Roll back your own last events'
 complete -c mk -n "__fish_mk_needs_command" -f -a "retract" -d 'Take back a decision, a fact or a task, whoever recorded it'
 complete -c mk -n "__fish_mk_needs_command" -f -a "lease" -d 'Claim files for yourself for a while, or see who did'
+complete -c mk -n "__fish_mk_needs_command" -f -a "notice" -d 'Tell everybody who works on the project something, or see what was told'
+complete -c mk -n "__fish_mk_needs_command" -f -a "status" -d 'Show how things stand: who is here, what is leased, what blocks, what was decided and told'
+complete -c mk -n "__fish_mk_needs_command" -f -a "branch" -d 'List the branches, the oldest first, with where each left its parent, its head and its tokens'
 complete -c mk -n "__fish_mk_needs_command" -f -a "log" -d 'Show what happened on a branch, newest first'
 complete -c mk -n "__fish_mk_needs_command" -f -a "show" -d 'Show events with all that they say'
+complete -c mk -n "__fish_mk_needs_command" -f -a "blame" -d 'Show who decided KEY or found it out, when, and what that took the place of, newest first'
+complete -c mk -n "__fish_mk_needs_command" -f -a "stats" -d 'Show how large the project is, what compaction gains, and who writes most'
 complete -c mk -n "__fish_mk_needs_command" -f -a "diff" -d 'Show how two branches differ: events of each side, decisions and facts'
 complete -c mk -n "__fish_mk_needs_command" -f -a "context" -d 'Print what an agent should read: what holds now, then what happened last'
 complete -c mk -n "__fish_mk_needs_command" -f -a "fold" -d 'Print what a branch adds up to: tasks, decisions, facts, blockers, claims'
@@ -313,9 +318,110 @@ never\t''"
 complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from sweep" -s n -l dry-run -d 'Only say which'
 complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from sweep" -l json -d 'Answer in JSON'
 complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from sweep" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand notice; and not __fish_seen_subcommand_from post clear list export import" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand notice; and not __fish_seen_subcommand_from post clear list export import" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand notice; and not __fish_seen_subcommand_from post clear list export import" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand notice; and not __fish_seen_subcommand_from post clear list export import" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand notice; and not __fish_seen_subcommand_from post clear list export import" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand notice; and not __fish_seen_subcommand_from post clear list export import" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand notice; and not __fish_seen_subcommand_from post clear list export import" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand notice; and not __fish_seen_subcommand_from post clear list export import" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand notice; and not __fish_seen_subcommand_from post clear list export import" -f -a "post" -d 'Tell everybody something about a resource, and print the id of the notice'
+complete -c mk -n "__fish_mk_using_subcommand notice; and not __fish_seen_subcommand_from post clear list export import" -f -a "clear" -d 'Take a notice back that you posted: what it told of is over'
+complete -c mk -n "__fish_mk_using_subcommand notice; and not __fish_seen_subcommand_from post clear list export import" -f -a "list" -d 'List the notices that are not cleared, by id: id, resource, author, status, when its time runs out, message'
+complete -c mk -n "__fish_mk_using_subcommand notice; and not __fish_seen_subcommand_from post clear list export import" -f -a "export" -d 'Print notices as one JSON document, for `mk notice import` elsewhere'
+complete -c mk -n "__fish_mk_using_subcommand notice; and not __fish_seen_subcommand_from post clear list export import" -f -a "import" -d 'Take in the notices of a document, all of it or nothing'
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from post" -l ttl -d 'How long it is active, 1 to 604800 [default: 3600]' -r
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from post" -l op-id -d 'Do this once, however often it is asked for under ID' -r
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from post" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from post" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from post" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from post" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from post" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from post" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from post" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from post" -s h -l help -d 'Print help'
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from clear" -l op-id -d 'Do this once, however often it is asked for under ID' -r
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from clear" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from clear" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from clear" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from clear" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from clear" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from clear" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from clear" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from clear" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from list" -l after -d 'Start after this id' -r
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from list" -s n -l limit -d 'Most that are listed, 1 to 1000' -r
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from list" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from list" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from list" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from list" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from list" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from list" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from list" -l cleared -d 'Also those that were cleared'
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from list" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from export" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from export" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from export" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from export" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from export" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from export" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from export" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from export" -s h -l help -d 'Print help'
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from import" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from import" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from import" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from import" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from import" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from import" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from import" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from import" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand status" -s n -l limit -d 'Most that are shown of each kind, 1 to 100' -r
+complete -c mk -n "__fish_mk_using_subcommand status" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand status" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand status" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand status" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand status" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand status" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand status" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand status" -s h -l help -d 'Print help'
+complete -c mk -n "__fish_mk_using_subcommand branch" -l prefix -d 'Only those whose names begin so' -r
+complete -c mk -n "__fish_mk_using_subcommand branch" -l after -d 'Start after this one' -r
+complete -c mk -n "__fish_mk_using_subcommand branch" -s n -l limit -d 'Most that are listed, 1 to 1000' -r
+complete -c mk -n "__fish_mk_using_subcommand branch" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand branch" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand branch" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand branch" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand branch" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand branch" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand branch" -s a -l all -d 'Those of mk itself too, whose names begin with @'
+complete -c mk -n "__fish_mk_using_subcommand branch" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand branch" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mk -n "__fish_mk_using_subcommand log" -s n -l max-count -d 'At most N events' -r
-complete -c mk -n "__fish_mk_using_subcommand log" -l by -d 'Only events by this agent' -r
+complete -c mk -n "__fish_mk_using_subcommand log" -l by -l author -d 'Only events by this agent' -r
 complete -c mk -n "__fish_mk_using_subcommand log" -l type -d 'Only events of this type' -r
+complete -c mk -n "__fish_mk_using_subcommand log" -l since -d 'Only events at or after this time: 2026-11-30T10:00Z or @SECONDS since 1970' -r
+complete -c mk -n "__fish_mk_using_subcommand log" -l until -d 'Only events at or before this time' -r
+complete -c mk -n "__fish_mk_using_subcommand log" -l key -d 'Only events that decide, find out or retract this key' -r
+complete -c mk -n "__fish_mk_using_subcommand log" -l grep -d 'Only events with this text in a value of their payload, letter case observed' -r
+complete -c mk -n "__fish_mk_using_subcommand log" -l format -d 'What to print of each event: text with %(hash) %(short) %(event_id) %(sequence) %(branch) %(agent) %(date) %(type) %(subject) %(parent) and %%' -r
 complete -c mk -n "__fish_mk_using_subcommand log" -s C -d 'Run as if started in DIR' -r -F
 complete -c mk -n "__fish_mk_using_subcommand log" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
 complete -c mk -n "__fish_mk_using_subcommand log" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
@@ -328,8 +434,9 @@ complete -c mk -n "__fish_mk_using_subcommand log" -l all -d 'All events of all 
 complete -c mk -n "__fish_mk_using_subcommand log" -l lineage -d 'Reverted events too'
 complete -c mk -n "__fish_mk_using_subcommand log" -l reverse -d 'Oldest first'
 complete -c mk -n "__fish_mk_using_subcommand log" -l oneline -d 'A line for each event'
+complete -c mk -n "__fish_mk_using_subcommand log" -l graph -d 'Draw how the events follow each other'
 complete -c mk -n "__fish_mk_using_subcommand log" -l json -d 'Answer in JSON'
-complete -c mk -n "__fish_mk_using_subcommand log" -s h -l help -d 'Print help'
+complete -c mk -n "__fish_mk_using_subcommand log" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mk -n "__fish_mk_using_subcommand show" -s C -d 'Run as if started in DIR' -r -F
 complete -c mk -n "__fish_mk_using_subcommand show" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
 complete -c mk -n "__fish_mk_using_subcommand show" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
@@ -340,6 +447,32 @@ always\t''
 never\t''"
 complete -c mk -n "__fish_mk_using_subcommand show" -l json -d 'Answer in JSON'
 complete -c mk -n "__fish_mk_using_subcommand show" -s h -l help -d 'Print help'
+complete -c mk -n "__fish_mk_using_subcommand blame" -l at -d 'Start at this event or branch [default: the current branch]' -r
+complete -c mk -n "__fish_mk_using_subcommand blame" -s n -l limit -d 'Most values that are shown, 1 to 100' -r
+complete -c mk -n "__fish_mk_using_subcommand blame" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand blame" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand blame" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand blame" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand blame" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand blame" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand blame" -l fact -d 'Look for a fact only: one of the same name as a decision is not seen otherwise'
+complete -c mk -n "__fish_mk_using_subcommand blame" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand blame" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand stats" -l last -d 'Count the agents and types of so many of the newest events, 1 to 100000' -r
+complete -c mk -n "__fish_mk_using_subcommand stats" -s n -l limit -d 'Most branches and agents that are shown, 1 to 100' -r
+complete -c mk -n "__fish_mk_using_subcommand stats" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand stats" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand stats" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand stats" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand stats" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand stats" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand stats" -l plot -d 'Draw bars'
+complete -c mk -n "__fish_mk_using_subcommand stats" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand stats" -s h -l help -d 'Print help'
 complete -c mk -n "__fish_mk_using_subcommand diff" -s C -d 'Run as if started in DIR' -r -F
 complete -c mk -n "__fish_mk_using_subcommand diff" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
 complete -c mk -n "__fish_mk_using_subcommand diff" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
@@ -352,6 +485,7 @@ complete -c mk -n "__fish_mk_using_subcommand diff" -l exit-code -d 'Exit with 1
 complete -c mk -n "__fish_mk_using_subcommand diff" -l json -d 'Answer in JSON'
 complete -c mk -n "__fish_mk_using_subcommand diff" -s h -l help -d 'Print help'
 complete -c mk -n "__fish_mk_using_subcommand context" -l budget -d 'Most tokens, at least 100 [default: 4000]' -r
+complete -c mk -n "__fish_mk_using_subcommand context" -l resource -d 'Of the notices only those about exactly this' -r
 complete -c mk -n "__fish_mk_using_subcommand context" -l goal -d 'A goal of `mk exec`, of which to tell what is still pending; only with --exec-budget' -r
 complete -c mk -n "__fish_mk_using_subcommand context" -l exec-budget -d 'Most tokens for that, at most 400 of them used, taken from the budget; only with --goal' -r
 complete -c mk -n "__fish_mk_using_subcommand context" -s C -d 'Run as if started in DIR' -r -F
@@ -362,7 +496,7 @@ complete -c mk -n "__fish_mk_using_subcommand context" -l lock-timeout -d 'How l
 complete -c mk -n "__fish_mk_using_subcommand context" -l color -d 'When to colour text for people' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c mk -n "__fish_mk_using_subcommand context" -l full -d 'Print the newest snapshot and every event after it, however long, and as they were written: not meant for a terminal'
+complete -c mk -n "__fish_mk_using_subcommand context" -l full -d 'Print the newest snapshot and every event after it, however long, and as they were written, then up to 1000 tokens of notices: not meant for a terminal'
 complete -c mk -n "__fish_mk_using_subcommand context" -l json -d 'Answer in JSON'
 complete -c mk -n "__fish_mk_using_subcommand context" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mk -n "__fish_mk_using_subcommand fold" -s C -d 'Run as if started in DIR' -r -F
@@ -404,8 +538,12 @@ complete -c mk -n "__fish_mk_using_subcommand rev-parse" -l project -d 'Print th
 complete -c mk -n "__fish_mk_using_subcommand rev-parse" -l json -d 'Answer in JSON'
 complete -c mk -n "__fish_mk_using_subcommand rev-parse" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mk -n "__fish_mk_using_subcommand rev-list" -s n -l max-count -d 'At most N events' -r
-complete -c mk -n "__fish_mk_using_subcommand rev-list" -l by -d 'Only events by this agent' -r
+complete -c mk -n "__fish_mk_using_subcommand rev-list" -l by -l author -d 'Only events by this agent' -r
 complete -c mk -n "__fish_mk_using_subcommand rev-list" -l type -d 'Only events of this type' -r
+complete -c mk -n "__fish_mk_using_subcommand rev-list" -l since -d 'Only events at or after this time: 2026-11-30T10:00Z or @SECONDS since 1970' -r
+complete -c mk -n "__fish_mk_using_subcommand rev-list" -l until -d 'Only events at or before this time' -r
+complete -c mk -n "__fish_mk_using_subcommand rev-list" -l key -d 'Only events that decide, find out or retract this key' -r
+complete -c mk -n "__fish_mk_using_subcommand rev-list" -l grep -d 'Only events with this text in a value of their payload, letter case observed' -r
 complete -c mk -n "__fish_mk_using_subcommand rev-list" -s C -d 'Run as if started in DIR' -r -F
 complete -c mk -n "__fish_mk_using_subcommand rev-list" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
 complete -c mk -n "__fish_mk_using_subcommand rev-list" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r

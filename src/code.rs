@@ -41,6 +41,7 @@ codes! {
     OTHERS_REVERTED = "others-reverted", 1, false, "a rollback would revert events of other agents";
     INVALID_SNAPSHOT = "invalid-snapshot", 1, false, "a snapshot is not the fold of what it covers";
     RETRACT_UNKNOWN = "retract-unknown", 1, false, "there is nothing of that name to retract";
+    KEY_NOT_FOUND = "key-not-found", 128, false, "no decision or fact has this key";
     PREFIX_REQUIRED = "prefix-required", 1, false, "the project has events of its own, so an import needs a prefix";
     PLAN_BLOCKED = "plan-blocked", 1, false, "the source is not sound";
     IMPORT_DIVERGED = "import-diverged", 1, false, "an imported branch has events of its own since";

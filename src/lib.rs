@@ -26,6 +26,8 @@ pub mod operation;
 pub mod revision;
 pub mod secret;
 pub mod setting;
+pub mod stats;
+pub mod status;
 pub mod store;
 pub mod text;
 pub mod time;

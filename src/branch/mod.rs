@@ -2,6 +2,7 @@
 //!
 //! Rule: docs/spec/kernel.md, sections 4 to 6; docs/design.md, section 3.
 
+mod list;
 mod walk;
 
 use std::collections::BTreeSet;
@@ -17,6 +18,7 @@ use crate::store::{Branch, ReadTxn, StoreError, WriteTxn};
 use crate::time::Timestamp;
 use crate::workspace;
 
+pub use list::{BranchReport, Branches, Head, Listed, Next, list};
 pub(crate) use walk::stretches;
 pub use walk::{author, contains, lineage, live, merge_base};
 

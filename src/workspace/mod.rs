@@ -1,6 +1,7 @@
 //! The shared memory of a team of agents: what its events add up to, what an agent is given to read
 //! of it, and how two branches differ.
 
+pub mod blame;
 mod blocker;
 mod checkpoint;
 pub mod context;

@@ -156,6 +156,7 @@ fn help_explains_a_command_or_the_codes() {
         others-reverted           1 no        a rollback would revert events of other agents
         invalid-snapshot          1 no        a snapshot is not the fold of what it covers
         retract-unknown           1 no        there is nothing of that name to retract
+        key-not-found           128 no        no decision or fact has this key
         prefix-required           1 no        the project has events of its own, so an import needs a prefix
         plan-blocked              1 no        the source is not sound
         import-diverged           1 no        an imported branch has events of its own since

@@ -16,6 +16,7 @@ mod exec;
 mod filesystem;
 mod gc;
 mod generated;
+mod history;
 mod identity;
 mod init;
 mod input;

@@ -2,6 +2,7 @@
 //! the pages under docs/ say of bytes and layers.
 
 mod agreement;
+mod blames;
 mod cases;
 mod compactions;
 mod contexts;
@@ -10,6 +11,7 @@ mod execution;
 mod format;
 #[path = "../fuzz/mod.rs"]
 mod fuzz;
+mod graphs;
 mod history;
 mod hostile;
 mod layers;
