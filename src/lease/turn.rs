@@ -57,7 +57,7 @@ impl Ask<'_> {
 }
 
 /// Grants what is asked for, as [`acquire`] does, in a transaction of its own; if it is held, waits
-/// up to `wait` for it.
+/// as long as there is `patience`.
 ///
 /// Of those that wait for resources with anything in common, the first is the first to get them; who
 /// does not wait is refused while somebody does. A waiter wakes when a lease is given back, when the
@@ -65,16 +65,15 @@ impl Ask<'_> {
 /// meanwhile, and has nothing until it has all.
 ///
 /// # Errors
-/// Those of [`acquire`]; when the wait runs out the last one.
+/// Those of [`acquire`]; when the patience runs out the last one.
 pub fn acquire_in_turn(
     store: &mut Sqlite,
     ask: Ask<'_>,
-    wait: Duration,
+    patience: Patience<'_>,
     clock: &mut dyn FnMut() -> Timestamp,
     outside: &mut Outside<'_>,
 ) -> Result<Once<Granted>, LeaseError> {
     let (room, request) = (store.waiting_room(), ask.request());
-    let patience = Patience::new(wait);
     let mut ticket: Option<Ticket> = None;
     loop {
         let mut ahead = None;
@@ -108,7 +107,7 @@ pub fn acquire_in_turn(
             });
             let is_refused =
                 matches!(granted, Err(LeaseError::Held(_) | LeaseError::Queued { .. }));
-            if is_refused && ticket.is_none() && !wait.is_zero() {
+            if is_refused && ticket.is_none() && !patience.left().is_zero() {
                 let wants: Vec<&str> = ask.resources.iter().map(Resource::as_str).collect();
                 ticket = Some(room.enter(&wants)?);
             }
@@ -119,11 +118,10 @@ pub fn acquire_in_turn(
             Err(LeaseError::Queued { .. }) => Duration::MAX,
             _ => return attempt,
         };
-        let left = patience.left();
         match (&ticket, ahead) {
-            (Some(_), _) if left.is_zero() => return attempt,
-            (Some(_), Some(waiter)) => waiter.wait_until_gone(left)?,
-            (Some(ticket), None) => ticket.wait(left.min(lapses_in))?,
+            (Some(_), _) if patience.left().is_zero() => return attempt,
+            (Some(_), Some(waiter)) => waiter.wait_until_gone(&patience)?,
+            (Some(ticket), None) => ticket.wait(lapses_in, &patience)?,
             (None, _) => return attempt,
         }
     }

@@ -4,6 +4,7 @@
 //! set of row operations, [`ReadTxn`] and [`WriteTxn`]; all rules are written once, above them.
 
 pub(crate) mod audit;
+mod changes;
 mod execution;
 pub(crate) mod files;
 mod lease;
@@ -22,6 +23,7 @@ use crate::id::{AgentId, BranchName, EventId, Hash, LineageId};
 use crate::lineage::Link;
 use crate::time::Timestamp;
 
+pub use changes::{Changes, Woken};
 pub use execution::{ExecGoal, ExecLease, ExecRead, ExecRecord, ExecTotals, ExecWrite};
 pub use lease::{Holder, Lease, Leases, Origin, RESOURCE_MAX, TOKEN_MAX, TTL_MAX};
 pub use notice::{Notice, NoticeRead, NoticeWrite, Notices};

@@ -9,6 +9,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
@@ -47,23 +48,43 @@ pub struct Ticket {
 
 /// How long somebody is willing to wait, counted from when this is made.
 #[derive(Debug, Clone, Copy)]
-pub struct Patience {
+pub struct Patience<'a> {
     begun: Instant,
     whole: Duration,
+    /// Set by another thread when the wait is in vain.
+    given_up: Option<&'a AtomicBool>,
 }
 
-impl Patience {
+/// How long a wait goes on at most after it was given up.
+const GLANCE: Duration = Duration::from_millis(20);
+
+impl<'a> Patience<'a> {
     #[must_use]
     pub fn new(whole: Duration) -> Self {
         #[expect(clippy::disallowed_methods, reason = "it measures a wait")]
         let begun = Instant::now();
-        Self { begun, whole }
+        Self { begun, whole, given_up: None }
+    }
+
+    /// The same, which is at an end once `given_up` is set.
+    #[must_use]
+    pub fn unless(self, given_up: &'a AtomicBool) -> Self {
+        Self { given_up: Some(given_up), ..self }
     }
 
     /// What is left of it.
     #[must_use]
     pub fn left(&self) -> Duration {
+        if self.given_up.is_some_and(|given_up| given_up.load(Ordering::Relaxed)) {
+            return Duration::ZERO;
+        }
         self.whole.saturating_sub(self.begun.elapsed())
+    }
+
+    /// How long to wait at once, if `at_most` is enough.
+    fn stretch(&self, at_most: Duration) -> Duration {
+        let glance = self.given_up.map_or(Duration::MAX, |_| GLANCE);
+        at_most.min(self.left()).min(glance)
     }
 }
 
@@ -166,11 +187,11 @@ impl WaitingRoom {
 }
 
 impl Waiter {
-    /// Waits until it is gone, or for `at_most`.
+    /// Waits until it is gone, or as long as there is patience.
     ///
     /// # Errors
     /// [`StoreError::Io`]
-    pub fn wait_until_gone(&self, at_most: Duration) -> Result<(), StoreError> {
+    pub fn wait_until_gone(&self, patience: &Patience<'_>) -> Result<(), StoreError> {
         let failed = |source| StoreError::Io {
             action: "wait for",
             path: self.path.display().to_string(),
@@ -186,10 +207,12 @@ impl Waiter {
         std::thread::spawn(move || {
             let _ = sender.send(file.lock_shared());
         });
-        match receiver.recv_timeout(at_most) {
-            Ok(gone) => gone.map_err(failed),
-            Err(_) => Ok(()),
+        while !patience.left().is_zero() {
+            if let Ok(gone) = receiver.recv_timeout(patience.stretch(Duration::MAX)) {
+                return gone.map_err(failed);
+            }
         }
+        Ok(())
     }
 }
 
@@ -199,24 +222,32 @@ impl Ticket {
         self.number
     }
 
-    /// Waits until somebody has freed a lease since the last wait, or for `at_most`.
+    /// Waits until somebody has freed a lease since the last wait, for `at_most`, and only as long as
+    /// there is patience.
     ///
     /// # Errors
     /// [`StoreError::Io`]
-    pub fn wait(&self, at_most: Duration) -> Result<(), StoreError> {
+    pub fn wait(&self, at_most: Duration, patience: &Patience<'_>) -> Result<(), StoreError> {
         let failed = |source| StoreError::Io {
             action: "wait in",
             path: self.path.display().to_string(),
             source,
         };
-        // The clock of a lease counts microseconds: never wake before it has come to the end.
-        let at_most = at_most + Duration::from_micros(1);
-        let timeout =
-            Timespec::try_from(at_most).map_err(|_| failed(ErrorKind::InvalidInput.into()))?;
-        let mut bell = [PollFd::new(&self.bell, PollFlags::IN)];
-        match poll(&mut bell, Some(&timeout)) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(error) => return Err(failed(error.into())),
+        let until = Patience::new(at_most);
+        loop {
+            // The clock of a lease counts microseconds: never wake before it has come to the end.
+            let stretch = patience.stretch(until.left()) + Duration::from_micros(1);
+            let timeout =
+                Timespec::try_from(stretch).map_err(|_| failed(ErrorKind::InvalidInput.into()))?;
+            let mut bell = [PollFd::new(&self.bell, PollFlags::IN)];
+            let rung = match poll(&mut bell, Some(&timeout)) {
+                Ok(rung) => rung > 0,
+                Err(Errno::INTR) => true,
+                Err(error) => return Err(failed(error.into())),
+            };
+            if rung || until.left().is_zero() || patience.left().is_zero() {
+                break;
+            }
         }
         match (&self.bell).read(&mut [0; 4_096]) {
             Ok(_) => Ok(()),

@@ -12,7 +12,7 @@ use mk::id::{AgentId, BranchName};
 use mk::lease::{self, Again, Ask, Claimant, LeaseError, Resource, Ttl};
 use mk::log::{Log, Outside};
 use mk::store::sqlite::Durability;
-use mk::store::{Engine, Origin, Sqlite};
+use mk::store::{Engine, Origin, Patience, Sqlite};
 use mk::time::Timestamp;
 use serde_json::Value;
 
@@ -230,7 +230,13 @@ impl Agents<'_> {
             op_id: None,
         };
         let granted = self.outside(|outside| {
-            lease::acquire_in_turn(&mut self.store(), ask, wait, &mut || self.now(), outside)
+            lease::acquire_in_turn(
+                &mut self.store(),
+                ask,
+                Patience::new(wait),
+                &mut || self.now(),
+                outside,
+            )
         })?;
         Ok(granted.report.leases[0].fencing_token)
     }

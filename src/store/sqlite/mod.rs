@@ -246,6 +246,13 @@ impl Sqlite {
             .map_err(|error| failure(error, &self.path, Duration::ZERO))
     }
 
+    /// A number that is another one after each commit of another connection.
+    pub(super) fn data_version(&self) -> Result<i64, StoreError> {
+        let sql = "PRAGMA data_version";
+        let version = self.connection.query_row(sql, (), |row| row.get(0));
+        version.map_err(|error| failure(error, &self.path, Duration::ZERO))
+    }
+
     /// The file.
     #[must_use]
     pub fn path(&self) -> &Path {
