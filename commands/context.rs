@@ -22,23 +22,23 @@ use crate::cli::{self, Failure, Text, note_erased};
 #[derive(Debug, clap::Args)]
 pub struct Context {
     /// The branch [default: the current one]
-    branch_name: Option<BranchName>,
+    pub branch_name: Option<BranchName>,
     /// Most tokens, at least 100 [default: 4000]
     #[arg(long, value_name = "TOKENS", conflicts_with = "full")]
-    budget: Option<u64>,
+    pub budget: Option<u64>,
     /// Print the newest snapshot and every event after it, however long, and as they were written,
     /// then up to 1000 tokens of notices: not meant for a terminal
     #[arg(long)]
-    full: bool,
+    pub full: bool,
     /// Of the notices only those about exactly this
     #[arg(long, value_name = "KIND:NAME")]
-    resource: Option<Topic>,
+    pub resource: Option<Topic>,
     /// A goal of `mk exec`, of which to tell what is still pending; only with --exec-budget
     #[arg(long, value_name = "GOAL", conflicts_with = "full")]
-    goal: Option<String>,
+    pub goal: Option<String>,
     /// Most tokens for that, at most 400 of them used, taken from the budget; only with --goal
     #[arg(long, value_name = "TOKENS", default_value_t = 0, hide_default_value = true)]
-    exec_budget: u64,
+    pub exec_budget: u64,
 }
 
 impl Text for context::Context {

@@ -13,14 +13,14 @@ use crate::cli::{Context, Failure, Write, WriteArgs};
 #[derive(Debug, clap::Args)]
 pub struct Decide {
     /// What is decided, such as `database`
-    key: String,
+    pub key: String,
     /// How it is decided
-    value: String,
+    pub value: String,
     /// Why
     #[arg(short = 'm', long = "message", value_name = "WHY", default_value = "")]
-    why: String,
+    pub why: String,
     #[command(flatten)]
-    write: WriteArgs,
+    pub write: WriteArgs,
 }
 
 pub fn run(args: &Decide, ctx: &mut Context) -> Result<Answer, Failure> {

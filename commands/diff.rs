@@ -13,12 +13,12 @@ use crate::cli::{self, Context, Failure, Text, head_of, note_erased};
 #[derive(Debug, clap::Args)]
 pub struct DiffArgs {
     /// One side: a branch or an event
-    a: Revision,
+    pub a: Revision,
     /// The other side [default: the current branch]
-    b: Option<Revision>,
+    pub b: Option<Revision>,
     /// Exit with 1 if they differ
     #[arg(long)]
-    exit_code: bool,
+    pub exit_code: bool,
 }
 
 pub fn run(args: &DiffArgs, ctx: &mut Context) -> Result<Answer, Failure> {

@@ -37,7 +37,12 @@ pub fn run(args: &Fact, ctx: &mut Context) -> Result<Answer, Failure> {
             return Err(Failure::usage(format!("'{}' is given twice", mk::id::shown(key))));
         }
     }
+    record(facts, &args.write, ctx)
+}
+
+/// Records facts that are given as values.
+pub fn record(facts: Object, write: &WriteArgs, ctx: &mut Context) -> Result<Answer, Failure> {
     let mut payload = Object::new();
     payload.insert("facts", facts);
-    Write { kind: EventType::ToolLog, payload }.run(&args.write, false, ctx)
+    Write { kind: EventType::ToolLog, payload }.run(write, false, ctx)
 }

@@ -19,10 +19,10 @@ use crate::cli::{Context, Failure, Text, head_of, note_erased, raw};
 #[derive(Debug, clap::Args)]
 pub struct Fold {
     /// A branch, or an event to stop at [default: the current branch]
-    revision: Option<Revision>,
+    pub revision: Option<Revision>,
     /// Print the SHA-256 of the state instead, equal wherever the same events are
     #[arg(long)]
-    digest: bool,
+    pub digest: bool,
 }
 
 #[derive(Serialize)]

@@ -18,22 +18,22 @@ use crate::cli::{Context, Failure, Text, request, warn_of_secrets};
 #[derive(Debug, clap::Args)]
 pub struct Fork {
     /// Name of the new branch
-    name: BranchName,
+    pub name: BranchName,
     /// Branch to fork from [default: the current one]
     #[arg(long, value_name = "BRANCH")]
-    from: Option<BranchName>,
+    pub from: Option<BranchName>,
     /// Fork point [default: the head of BRANCH]
     #[arg(long, value_name = "EVENT")]
-    at: Option<Revision>,
+    pub at: Option<Revision>,
     /// Why
     #[arg(short = 'm', long = "message", value_name = "WHY", default_value = "")]
-    why: String,
+    pub why: String,
     /// Make it the current branch
     #[arg(long)]
-    switch: bool,
+    pub switch: bool,
     /// Do this once, however often it is asked for under ID
     #[arg(long, value_name = "ID")]
-    op_id: Option<OpId>,
+    pub op_id: Option<OpId>,
 }
 
 pub fn run(args: &Fork, ctx: &mut Context) -> Result<Answer, Failure> {

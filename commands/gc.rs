@@ -20,16 +20,16 @@ use crate::cli::{Compaction, Context, Failure, Text, compact};
 pub struct Gc {
     /// The branch [default: the current one]
     #[arg(conflicts_with = "all")]
-    branch_name: Option<BranchName>,
+    pub branch_name: Option<BranchName>,
     /// Every branch
     #[arg(long)]
-    all: bool,
+    pub all: bool,
     /// Compact whatever the threshold and the minimal gain are, as long as anything is won
     #[arg(long)]
-    force: bool,
+    pub force: bool,
     /// Only say what would come of it
     #[arg(short = 'n', long)]
-    dry_run: bool,
+    pub dry_run: bool,
 }
 
 pub fn run(args: &Gc, ctx: &mut Context) -> Result<Answer, Failure> {

@@ -2,15 +2,13 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use mk::id::hex;
-use mk::store::{Engine, Identity, Sqlite, StoreError, location};
+use mk::store::location;
 use mk::tokens::Tokenizer;
 use serde::Serialize;
 
 use crate::Answer;
-use crate::cli::{Context, Failure, Text};
+use crate::cli::{Context, Failure, Text, make_project, store_in};
 
 /// Make a project: one shared memory for everyone who works in this directory
 ///
@@ -54,35 +52,14 @@ pub fn run(args: &Init, ctx: &mut Context) -> Result<Answer, Failure> {
             std::fs::create_dir_all(dir).map_err(|error| {
                 Failure::usage(format!("cannot make '{}': {error}", dir.display()))
             })?;
-            in_directory(dir)?
+            store_in(dir)?
         }
-        (None, None) => in_directory(&location::home(&ctx.directory()?))?,
+        (None, None) => store_in(&location::home(&ctx.directory()?))?,
     };
-    let root = ctx.directory()?.join(store.parent().unwrap_or(Path::new("")));
-    let root = match root.file_name() {
-        Some(name) if name == location::DIRECTORY => root.parent().unwrap_or(&root).to_owned(),
-        _ => root,
-    };
-    let identity = Identity {
-        project_id: hex(&ctx.random::<16>()),
-        root: root.to_string_lossy().into_owned(),
-        tokenizer: args.tokenizer,
-        key: ctx.random(),
-    };
-    let agent = ctx.founder()?;
-    let wait = ctx.global.lock_timeout.unwrap_or(Duration::from_secs(15));
-    let created = Sqlite::create(&store, &identity, ctx.now(), &agent, wait)?;
-    let project_id = Sqlite::open_to_read(&store)?
-        .read(|txn| Ok::<_, StoreError>(txn.identity()?.project_id))?;
+    let (created, project_id) = make_project(&store, args.tokenizer, ctx)?;
     // As components, a `.` on the way is left out.
     let store: PathBuf = ctx.directory()?.join(store).components().collect();
     let store = store.display().to_string();
     ctx.print(&Report { store, project_id, created })?;
     Ok(Answer::Yes)
-}
-
-fn in_directory(dir: &Path) -> Result<PathBuf, Failure> {
-    let directory = dir.join(location::DIRECTORY);
-    location::create_directory(&directory)?;
-    Ok(directory.join(location::FILE))
 }

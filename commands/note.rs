@@ -17,6 +17,11 @@ pub struct Note {
 
 pub fn run(args: &Note, ctx: &mut Context) -> Result<Answer, Failure> {
     let text = if args.text == "-" { read_stdin("the note")? } else { args.text.clone() };
-    let payload = workspace::event::note(&text);
-    Write { kind: EventType::Note, payload }.run(&args.write, false, ctx)
+    record(&text, &args.write, ctx)
+}
+
+/// Notes `text`, whatever it is.
+pub fn record(text: &str, write: &WriteArgs, ctx: &mut Context) -> Result<Answer, Failure> {
+    let payload = workspace::event::note(text);
+    Write { kind: EventType::Note, payload }.run(write, false, ctx)
 }

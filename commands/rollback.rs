@@ -15,16 +15,16 @@ use crate::cli::{Context, Failure, request, warn_of_secrets};
 #[derive(Debug, clap::Args)]
 pub struct Rollback {
     /// The last event that stays live
-    event: Revision,
+    pub event: Revision,
     /// Why
     #[arg(short = 'm', long = "message", value_name = "WHY", default_value = "")]
-    why: String,
+    pub why: String,
     /// Revert the events of other agents too
     #[arg(long)]
-    include_others: bool,
+    pub include_others: bool,
     /// Do this once, however often it is asked for under ID
     #[arg(long, value_name = "ID")]
-    op_id: Option<OpId>,
+    pub op_id: Option<OpId>,
 }
 
 pub fn run(args: &Rollback, ctx: &mut Context) -> Result<Answer, Failure> {

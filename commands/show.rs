@@ -14,7 +14,7 @@ use crate::cli::{Context, EventReport, Failure, Text, lines};
 pub struct Show {
     /// The events [default: the newest of the current branch]
     #[arg(value_name = "REV")]
-    revisions: Vec<Revision>,
+    pub revisions: Vec<Revision>,
 }
 
 #[derive(Serialize)]

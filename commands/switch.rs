@@ -17,13 +17,13 @@ use crate::cli::{Context, Failure, Text};
 #[derive(Debug, clap::Args)]
 pub struct Switch {
     /// The branch
-    name: Option<BranchName>,
+    pub name: Option<BranchName>,
     /// Fork it from the current branch first
     #[arg(short, long, requires = "name")]
-    create: bool,
+    pub create: bool,
     /// Fork point, with --create [default: the head of the current branch]
     #[arg(long, value_name = "EVENT", requires = "create")]
-    at: Option<Revision>,
+    pub at: Option<Revision>,
 }
 
 #[derive(Serialize)]

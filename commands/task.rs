@@ -12,12 +12,12 @@ use crate::cli::{Context, Failure, Write, WriteArgs};
 #[derive(Debug, clap::Args)]
 pub struct Task {
     /// What is to be done
-    directive: String,
+    pub directive: String,
     /// A condition to keep, any number of times
     #[arg(short, long = "constraint", value_name = "TEXT")]
-    constraints: Vec<String>,
+    pub constraints: Vec<String>,
     #[command(flatten)]
-    write: WriteArgs,
+    pub write: WriteArgs,
 }
 
 pub fn run(args: &Task, ctx: &mut Context) -> Result<Answer, Failure> {

@@ -16,13 +16,13 @@ use crate::cli::{Context, Failure, Text, request, warn_of_secrets};
 pub struct Undo {
     /// How many events
     #[arg(default_value_t = 1, value_parser = count)]
-    count: u64,
+    pub count: u64,
     /// Why
     #[arg(short = 'm', long = "message", value_name = "WHY", default_value = "")]
-    why: String,
+    pub why: String,
     /// Do this once, however often it is asked for under ID
     #[arg(long, value_name = "ID")]
-    op_id: Option<OpId>,
+    pub op_id: Option<OpId>,
 }
 
 fn count(text: &str) -> Result<u64, String> {

@@ -20,7 +20,7 @@ use crate::cli::{Context, Failure, Text};
 pub struct Verify {
     /// Lines that `mk anchor` printed, which must hold; # begins a comment
     #[arg(long, value_name = "FILE")]
-    anchor: Option<PathBuf>,
+    pub anchor: Option<PathBuf>,
 }
 
 pub fn run(args: &Verify, ctx: &mut Context) -> Result<Answer, Failure> {

@@ -63,18 +63,29 @@ pub fn compact(
     Ok(results)
 }
 
-/// Compacts the branches that a write made due. The write stands, whatever comes of it.
+/// Compacts the branches that a write made due, or under a server leaves them for after the answer. The
+/// write stands, whatever comes of it.
 pub fn compact_due(ctx: &mut Context, due: Result<Vec<BranchName>, StoreError>) {
-    let compacted = due.map_err(Failure::from).and_then(|due| {
-        for branch in &due {
-            let what = Compaction { branch: Some(branch), force: false, dry_run: false };
-            ctx.with_store(|store, outside| compact(store, outside, what, &mut |_, _| {}))?;
-        }
-        Ok(())
-    });
-    if let Err(failure) = compacted {
-        warn(&format!("the event is stored, but not compacted: {}", failure.message()));
+    match due {
+        Ok(due) if ctx.is_serving() => ctx.put_off(due),
+        Ok(due) => compact_now(ctx, &due),
+        Err(error) => not_compacted(&error.into()),
     }
+}
+
+/// Compacts branches after a write that stands, whatever comes of it.
+pub fn compact_now(ctx: &mut Context, due: &[BranchName]) {
+    for branch in due {
+        let what = Compaction { branch: Some(branch), force: false, dry_run: false };
+        let done = ctx.with_store(|store, outside| compact(store, outside, what, &mut |_, _| {}));
+        if let Err(failure) = done {
+            return not_compacted(&failure);
+        }
+    }
+}
+
+fn not_compacted(failure: &Failure) {
+    warn(&format!("the event is stored, but not compacted: {}", failure.message()));
 }
 
 fn warn(text: &str) {

@@ -5,6 +5,8 @@ use std::env;
 use std::fs;
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use mk::canon::{Object, Value};
@@ -13,7 +15,7 @@ use mk::lease;
 use mk::log::Outside;
 use mk::store::location::{self, Git};
 use mk::store::sqlite::Durability;
-use mk::store::{Engine, ReadTxn, Sqlite, StoreError, WriteTxn};
+use mk::store::{Engine, Origin, Patience, ReadTxn, Sqlite, StoreError, WriteTxn};
 use mk::time::Timestamp;
 use serde::Serialize;
 
@@ -69,10 +71,40 @@ fn seconds(text: &str) -> Result<Duration, String> {
 pub struct Context {
     pub global: Global,
     pub out: Output,
-    clock: Clock,
-    lease_clock: Clock,
+    clocks: Clocks,
     chance: Chance,
     written: Cell<bool>,
+    caller: Option<Caller>,
+    /// Branches that a write made due for compaction, for a server to see to.
+    due: Vec<BranchName>,
+}
+
+/// For whom a server runs a command.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    /// Who acts if no option, variable or setting says.
+    pub agent: AgentId,
+    pub session: Session,
+    /// What goes into the metadata of each event.
+    pub metadata: Object,
+    /// Set when nobody waits for the answer any more.
+    pub given_up: Arc<AtomicBool>,
+}
+
+/// What the session of a caller is called outside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Session {
+    /// By the request itself.
+    Given(String),
+    /// By the server, for who says nothing.
+    Own(String),
+}
+
+impl Session {
+    pub fn name(&self) -> &str {
+        let (Self::Given(name) | Self::Own(name)) = self;
+        name
+    }
 }
 
 impl Context {
@@ -84,20 +116,52 @@ impl Context {
                 Failure::usage(format!("cannot change to '{}': {error}", directory.display()))
             })?;
         }
-        let clock = Clock::new("MK_DATE")?;
-        // Who could set the time of leases could take any: only in tests.
-        let lease_clock = match cfg!(debug_assertions) {
-            true => Clock::new("MK_LEASE_DATE")?,
-            false => Clock::Real,
-        };
-        let out = Output::new(global.json);
+        let (clocks, out) = (Clocks::new()?, Output::new(global.json));
         let (chance, written) = (Chance::new(), Cell::new(false));
-        Ok(Self { global, out, clock, lease_clock, chance, written })
+        Ok(Self { global, out, clocks, chance, written, caller: None, due: Vec::new() })
+    }
+
+    /// For a command that a server runs: what it answers is kept, in JSON.
+    pub fn for_caller(global: Global, clocks: Clocks, caller: Caller) -> Self {
+        let (out, chance, written) = (Output::kept(), Chance::new(), Cell::new(false));
+        Self { global, out, clocks, chance, written, caller: Some(caller), due: Vec::new() }
+    }
+
+    /// The will to wait for `whole`, unless the caller gives up.
+    pub fn patience(&self, whole: Duration) -> Patience<'_> {
+        let patience = Patience::new(whole);
+        match &self.caller {
+            Some(caller) => patience.unless(&caller.given_up),
+            None => patience,
+        }
+    }
+
+    pub fn clocks(&self) -> Clocks {
+        self.clocks
+    }
+
+    /// Whether a server runs the command.
+    pub fn is_serving(&self) -> bool {
+        self.caller.is_some()
+    }
+
+    /// By what a lease is taken here.
+    pub fn origin(&self) -> Origin {
+        if self.is_serving() { Origin::Tool } else { Origin::Command }
+    }
+
+    /// Leaves branches for the server to compact once it has answered.
+    pub fn put_off(&mut self, due: Vec<BranchName>) {
+        self.due.extend(due);
+    }
+
+    pub fn take_due(&mut self) -> Vec<BranchName> {
+        std::mem::take(&mut self.due)
     }
 
     /// The time by the clock, or by `MK_DATE`.
     pub fn now(&self) -> Timestamp {
-        self.clock.now()
+        self.clocks.events.now()
     }
 
     /// The file of the store.
@@ -143,7 +207,7 @@ impl Context {
     ) -> Result<T, Failure> {
         let (store, actor) = self.open_to_write()?;
         let mut store = ManuallyDrop::new(store);
-        let clock = self.clock;
+        let clock = self.clocks.events;
         let mut outside = Outside { now: &mut || clock.now(), salt: &mut || self.chance.draw() };
         let done = store.write(|txn| body(txn, &actor, &mut outside))?;
         self.note_written();
@@ -156,7 +220,7 @@ impl Context {
         body: impl FnOnce(&mut Sqlite, &mut Outside<'_>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let (mut store, _) = self.open_to_write()?;
-        let clock = self.clock;
+        let clock = self.clocks.events;
         let mut outside = Outside { now: &mut || clock.now(), salt: &mut || self.chance.draw() };
         body(&mut store, &mut outside)
     }
@@ -177,7 +241,7 @@ impl Context {
             }
         }
         let (mut store, actor) = self.open_to_write()?;
-        let clock = self.clock;
+        let clock = self.clocks.events;
         let mut outside = Outside { now: &mut || clock.now(), salt: &mut || self.chance.draw() };
         let undone = store.write(|txn| match body(txn, &actor, &mut outside) {
             Ok(done) => Err::<std::convert::Infallible, _>(Undone::Done(done)),
@@ -201,7 +265,7 @@ impl Context {
 
     /// Runs `body` with the clock and randomness of this process.
     pub fn with_outside<T>(&mut self, body: impl FnOnce(&mut Outside<'_>) -> T) -> T {
-        let clock = self.clock;
+        let clock = self.clocks.events;
         body(&mut Outside { now: &mut || clock.now(), salt: &mut || self.chance.draw() })
     }
 
@@ -238,14 +302,21 @@ impl Context {
             Some(branch) => branch,
             None => txn.current_branch(&agent)?.unwrap_or_else(BranchName::main),
         };
-        let metadata = match txn.setting("core.git")?.as_deref() {
+        let mut metadata = match txn.setting("core.git")?.as_deref() {
             Some("off") => Object::new(),
             _ => git_metadata(&self.directory()?),
         };
+        for (name, value) in self.caller.iter().flat_map(|caller| &caller.metadata) {
+            metadata.insert(name, value.clone());
+        }
         let named = self.named_store()?;
         let whereabouts = Whereabouts { here: self.directory()?, named };
         let session = self.session(txn)?;
-        let lease_clock = self.lease_clock;
+        if self.is_serving() {
+            // So that the events of two sessions of one agent can be told apart.
+            metadata.insert("session".to_owned(), session.as_str());
+        }
+        let lease_clock = self.clocks.leases;
         Ok(Actor { agent, branch, session, metadata, whereabouts, lease_clock })
     }
 
@@ -263,19 +334,27 @@ impl Context {
 
     /// The time that leases go by.
     pub fn lease_now(&self) -> Timestamp {
-        self.lease_clock.now()
+        self.clocks.leases.now()
     }
 
     /// The key of the session; empty without one.
     ///
     /// Rule: docs/design.md, section 10, "Who is who".
     fn session(&self, txn: &dyn ReadTxn) -> Result<String, Failure> {
+        let key = |session: &str| Ok(lease::session_key(&txn.identity()?.project_id, session));
+        let caller = self.caller.as_ref().map(|caller| &caller.session);
+        if let Some(Session::Given(session)) = caller {
+            return key(session);
+        }
         for name in ["MK_SESSION", "CLAUDE_CODE_SESSION_ID"] {
             if let Some(session) = variable(name)? {
-                return Ok(lease::session_key(&txn.identity()?.project_id, &session));
+                return key(&session);
             }
         }
-        Ok(String::new())
+        match caller {
+            Some(Session::Own(session)) => key(session),
+            _ => Ok(String::new()),
+        }
     }
 
     /// Who acts.
@@ -291,8 +370,13 @@ impl Context {
             Some((from, name)) => {
                 name.parse().map_err(|error| Failure::usage(format!("{from}: {error}")))
             }
-            None => Ok(login()),
+            None => Ok(self.unnamed()),
         }
+    }
+
+    /// Who acts if nothing says.
+    fn unnamed(&self) -> AgentId {
+        self.caller.as_ref().map_or_else(login, |caller| caller.agent.clone())
     }
 
     /// Who acts when there is no store to ask yet.
@@ -302,7 +386,7 @@ impl Context {
             (None, Some(name)) => {
                 name.parse().map_err(|error| Failure::usage(format!("MK_AGENT: {error}")))
             }
-            (None, None) => Ok(login()),
+            (None, None) => Ok(self.unnamed()),
         }
     }
 
@@ -386,6 +470,25 @@ fn login() -> AgentId {
         .chain(from_passwd())
         .find_map(|name| name.parse().ok())
         .unwrap_or_else(|| format!("uid-{uid}").parse().expect("letters and digits"))
+}
+
+/// What time it is, for events and for leases.
+#[derive(Debug, Clone, Copy)]
+pub struct Clocks {
+    events: Clock,
+    leases: Clock,
+}
+
+impl Clocks {
+    fn new() -> Result<Self, Failure> {
+        let events = Clock::new("MK_DATE")?;
+        // Who could set the time of leases could take any: only in tests.
+        let leases = match cfg!(debug_assertions) {
+            true => Clock::new("MK_LEASE_DATE")?,
+            false => Clock::Real,
+        };
+        Ok(Self { events, leases })
+    }
 }
 
 #[derive(Debug, Clone, Copy)]

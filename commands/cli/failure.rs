@@ -27,7 +27,7 @@ use serde_json::{Map, Value, json};
 use super::line;
 
 /// A command that could not, or may not, do what was asked.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Failure {
     pub code: Code,
     message: Box<str>,
@@ -67,6 +67,30 @@ impl Failure {
 
     pub fn message(&self) -> &str {
         &self.message
+    }
+
+    pub fn retry_after_ms(&self) -> Option<u32> {
+        self.retry_after_ms
+    }
+
+    pub fn next_step(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
+    /// The members of `error` that `--json` prints, with `hint` in the place of its own.
+    ///
+    /// Rule: docs/spec/mcp.md, section 6.2.
+    pub fn json(&self, hint: Option<&str>) -> String {
+        let message = line(&self.message);
+        let error = Report {
+            code: self.code.name,
+            message: &message,
+            hint,
+            retryable: self.code.retryable,
+            retry_after_ms: self.retry_after_ms,
+            details: &self.details,
+        };
+        serde_json::to_string(&Answer { error }).expect("a report has string keys only")
     }
 
     /// The same failure, with an exit status of the command's own.
@@ -116,17 +140,7 @@ impl Failure {
         // There is nobody left to tell if stderr is closed.
         let _ = io::stderr().write_all(text.as_bytes());
         if as_json {
-            let error = Report {
-                code: self.code.name,
-                message: &message,
-                hint: hint.as_deref(),
-                retryable: self.code.retryable,
-                retry_after_ms: self.retry_after_ms,
-                details: &self.details,
-            };
-            let answer = Answer { error };
-            let answer = serde_json::to_string(&answer).expect("a report has string keys only");
-            let _ = writeln!(io::stdout(), "{answer}");
+            let _ = writeln!(io::stdout(), "{}", self.json(hint.as_deref()));
         }
     }
 }

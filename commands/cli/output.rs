@@ -37,24 +37,64 @@ pub fn pager_colour(asked: Colour) -> bool {
 
 /// Where answers go.
 pub struct Output {
-    out: BufWriter<StdoutLock<'static>>,
+    out: Sink,
     pub json: bool,
+}
+
+enum Sink {
+    Stdout(BufWriter<StdoutLock<'static>>),
+    Kept(Vec<u8>),
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Stdout(out) => out.write(bytes),
+            Self::Kept(out) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Stdout(out) => out.flush(),
+            Self::Kept(out) => out.flush(),
+        }
+    }
 }
 
 impl Output {
     pub fn new(json: bool) -> Self {
-        Self { out: BufWriter::with_capacity(1 << 16, io::stdout().lock()), json }
+        let out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+        Self { out: Sink::Stdout(out), json }
+    }
+
+    /// For answers in JSON that [`Output::take`] hands on.
+    pub fn kept() -> Self {
+        Self { out: Sink::Kept(Vec::new()), json: true }
+    }
+
+    /// What was kept so far; nothing if it went to stdout.
+    pub fn take(&mut self) -> Vec<u8> {
+        match &mut self.out {
+            Sink::Stdout(_) => Vec::new(),
+            Sink::Kept(out) => std::mem::take(out),
+        }
     }
 
     /// Prints `report` as text, or under `--json` as one document on one line.
     pub fn print<R: Text + Serialize>(&mut self, report: &R) -> Result<(), Failure> {
         if self.json {
-            serde_json::to_writer(&mut self.out, report).map_err(io::Error::from)?;
-            self.out.write_all(b"\n")?;
+            self.document(report)?;
         } else {
             report.text(&mut self.out)?;
         }
         Ok(())
+    }
+
+    /// Prints `report` as one document on one line.
+    pub fn document<R: Serialize>(&mut self, report: &R) -> Result<(), Failure> {
+        serde_json::to_writer(&mut self.out, report).map_err(io::Error::from)?;
+        Ok(self.out.write_all(b"\n")?)
     }
 
     /// For answers that are made a piece at a time.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use mk::lease::{self, Again, Ask, Claimant, DEFAULT_TTL, Granted, Ttl};
 use mk::log::Outside;
 use mk::operation::{Once, OpId};
-use mk::store::{Engine, Origin};
+use mk::store::Engine;
 
 use crate::Answer;
 use crate::cli::{Chance, Context, Failure, Text, warn_of_secrets};
@@ -19,19 +19,19 @@ use crate::cli::{Chance, Context, Failure, Text, warn_of_secrets};
 pub struct Acquire {
     /// What to lease
     #[arg(required = true, value_name = "PATH")]
-    paths: Vec<String>,
+    pub paths: Vec<String>,
     /// How long they hold, above 0, at most 86400 [default: 30]
     #[arg(long, value_name = "SECONDS", value_parser = ttl, allow_negative_numbers = true)]
-    ttl: Option<Ttl>,
+    pub ttl: Option<Ttl>,
     /// How long to wait for them if others hold them, first come first served, at most 86400
     #[arg(long, value_name = "SECONDS", value_parser = wait, allow_negative_numbers = true)]
-    wait: Option<Duration>,
+    pub wait: Option<Duration>,
     /// Take over what another session of the same agent holds: it gets a new token
     #[arg(long)]
-    takeover: bool,
+    pub takeover: bool,
     /// Do this once, however often it is asked for under ID
     #[arg(long, value_name = "ID")]
-    op_id: Option<OpId>,
+    pub op_id: Option<OpId>,
 }
 
 fn ttl(text: &str) -> Result<Ttl, String> {
@@ -58,7 +58,7 @@ pub fn run(args: &Acquire, ctx: &mut Context) -> Result<Answer, Failure> {
     let ask = Ask {
         branch: &actor.branch,
         resources: &resources,
-        who: Claimant { agent: &actor.agent, session: &actor.session, origin: Origin::Command },
+        who: Claimant { agent: &actor.agent, session: &actor.session, origin: ctx.origin() },
         ttl: args.ttl.unwrap_or(DEFAULT_TTL),
         again: if args.takeover { Again::TakeOver } else { Again::Renew },
         metadata: &actor.metadata,
@@ -67,8 +67,8 @@ pub fn run(args: &Acquire, ctx: &mut Context) -> Result<Answer, Failure> {
     let mut chance = Chance::new();
     let mut outside = Outside { now: &mut || ctx.now(), salt: &mut || chance.draw() };
     let mut clock = || actor.lease_now();
-    let wait = args.wait.unwrap_or_default();
-    let granted = lease::acquire_in_turn(&mut store, ask, wait, &mut clock, &mut outside)?;
+    let patience = ctx.patience(args.wait.unwrap_or_default());
+    let granted = lease::acquire_in_turn(&mut store, ask, patience, &mut clock, &mut outside)?;
     ctx.note_written();
     for event in granted.report.leases.iter().filter_map(|lease| lease.event.as_ref()) {
         warn_of_secrets(event.event_id, &event.redacted);

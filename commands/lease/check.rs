@@ -17,10 +17,10 @@ use crate::cli::{Context, Failure, Text, parse_token};
 pub struct Check {
     /// What is asked about
     #[arg(required = true, value_name = "PATH")]
-    paths: Vec<String>,
+    pub paths: Vec<String>,
     /// Whether this is the current token of your lease on exactly the one PATH
     #[arg(long, value_name = "N", value_parser = parse_token, allow_negative_numbers = true)]
-    token: Option<u64>,
+    pub token: Option<u64>,
 }
 
 #[derive(Serialize)]

@@ -17,13 +17,13 @@ use crate::cli::{Context, Failure, Text, parse_token, request};
 #[derive(Debug, clap::Args)]
 pub struct Release {
     /// What is leased
-    path: String,
+    pub path: String,
     /// The token that `mk lease acquire` printed
     #[arg(long, value_name = "N", value_parser = parse_token, allow_negative_numbers = true)]
-    token: u64,
+    pub token: u64,
     /// Do this once, however often it is asked for under ID
     #[arg(long, value_name = "ID")]
-    op_id: Option<OpId>,
+    pub op_id: Option<OpId>,
 }
 
 impl Text for Once<Released> {

@@ -14,20 +14,20 @@ use crate::cli::{Context, Failure, Text, line};
 #[derive(Debug, clap::Args)]
 pub struct List {
     /// Only what it is and what lies below
-    path: Option<String>,
+    pub path: Option<String>,
     /// Also those that are over: what was ever leased, with its last token
     #[arg(long)]
-    all: bool,
+    pub all: bool,
     /// Start after this resource
     #[arg(long, value_name = "KEY")]
-    after: Option<String>,
+    pub after: Option<String>,
     /// Print resources only, each with a NUL at its end
     #[arg(short = 'z', conflicts_with = "json")]
-    nul: bool,
+    pub nul: bool,
     /// Most that are listed, 1 to 1000
     #[arg(short = 'n', long, value_name = "N", default_value_t = AT_ONCE as u64,
           value_parser = clap::value_parser!(u64).range(1..=AT_ONCE as u64))]
-    limit: u64,
+    pub limit: u64,
 }
 
 #[derive(Serialize)]

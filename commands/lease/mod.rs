@@ -1,10 +1,10 @@
 //! `mk lease`
 
-mod acquire;
-mod check;
-mod give_back;
-mod list;
-mod renew;
+pub mod acquire;
+pub mod check;
+pub mod give_back;
+pub mod list;
+pub mod renew;
 
 use std::io::{self, Write};
 

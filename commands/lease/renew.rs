@@ -15,10 +15,10 @@ use crate::cli::{Context, Failure, Text, parse_token};
 #[derive(Debug, clap::Args)]
 pub struct Renew {
     /// What is leased
-    path: String,
+    pub path: String,
     /// The token that `mk lease acquire` printed
     #[arg(long, value_name = "N", value_parser = parse_token, allow_negative_numbers = true)]
-    token: u64,
+    pub token: u64,
 }
 
 impl Text for Renewed {
