@@ -28,6 +28,7 @@ mod import;
 mod init;
 mod lease;
 mod log;
+mod mcp;
 mod merge_base;
 mod note;
 mod notice;
@@ -119,6 +120,7 @@ const COMMANDS: &[Entry] = &[
     entry!("for-each-branch", for_each_branch::ForEachBranch),
     entry!("gc", gc::Gc),
     entry!("exec", exec::Exec),
+    entry!("mcp", mcp::Mcp),
     entry!("verify", verify::Verify),
     entry!("anchor", anchor::Anchor),
     entry!("erase", erase::Erase),

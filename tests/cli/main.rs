@@ -24,6 +24,7 @@ mod interrupted;
 mod lease;
 mod locks;
 mod log;
+mod mcp;
 mod memkernel;
 mod names;
 mod notice;

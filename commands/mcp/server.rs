@@ -1,0 +1,371 @@
+//! What the server does for a request, whatever way it came.
+
+use std::collections::HashSet;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use mk::canon::{Object, Value as Canonical};
+use mk::code::Code;
+use mk::id::{AgentId, EventId, shown};
+use mk::revision::distance;
+use serde_json::json;
+
+use super::body::Body;
+use super::given::Given;
+use super::message::{Fault, Members};
+use super::news::{News, Seen};
+use super::revision::{Client, Revision, server_info};
+use super::tool::Tool;
+use super::{answer, bounds, completion, instructions, prompts, resources};
+use crate::Answer;
+use crate::cli::{Caller, Clocks, Context, Failure, Global, Session};
+
+/// How long clients may keep lists that never change.
+///
+/// Rule: docs/spec/mcp.md, section 7.4.
+pub const HOUR_MS: u64 = 3_600_000;
+
+/// What the server was started with.
+pub struct Options {
+    pub global: Global,
+    pub clocks: Clocks,
+    /// Those that are listed, by name.
+    pub tools: Vec<&'static Tool>,
+    pub read_only: bool,
+    pub max_tokens: u64,
+    /// Whether answers tell what others did.
+    pub news: bool,
+    /// The name of the session of who names none.
+    pub session: String,
+}
+
+pub struct Server {
+    options: Options,
+    /// The result of `tools/list`.
+    list: Body,
+    instructions: String,
+    /// Sessions of which an event tells the client.
+    introduced: Mutex<HashSet<String>>,
+    seen: Seen,
+    /// The newest event when the server was started.
+    start: EventId,
+}
+
+/// What is read without a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lookup {
+    Resources,
+    Resource,
+    Prompt,
+    Completion,
+}
+
+/// A request on its way.
+#[derive(Debug, Clone)]
+pub struct Call {
+    pub revision: Revision,
+    pub client: Option<Client>,
+    pub meta: Members,
+    pub params: Members,
+}
+
+/// A call of a tool, ready to run.
+pub struct Order {
+    tool: &'static Tool,
+    given: Result<Given, Failure>,
+    call: Call,
+}
+
+impl Order {
+    pub fn reads(&self) -> bool {
+        self.tool.reads()
+    }
+
+    /// How long it may wait for others.
+    pub fn wait(&self) -> Duration {
+        let wait = self.given.as_ref().map(|given| (self.tool.wait)(given));
+        wait.ok().and_then(Result::ok).unwrap_or_default()
+    }
+
+    /// The same without a wait.
+    pub fn at_once(&self) -> Self {
+        let mut given = self.given.clone();
+        if let Ok(given) = &mut given {
+            given.take("wait_s");
+        }
+        Self { tool: self.tool, given, call: self.call.clone() }
+    }
+}
+
+impl Server {
+    pub fn new(options: Options) -> Self {
+        let tools: Vec<_> = options.tools.iter().map(|tool| tool.listed()).collect();
+        let list = Body::new().with("tools", &tools);
+        let instructions = instructions::text(&options.tools, options.read_only);
+        let (introduced, seen, start) = (Mutex::default(), Seen::default(), EventId(0));
+        let mut server = Self { options, list, instructions, introduced, seen, start };
+        let head = server.own_context().read(|txn| Ok(txn.log_head()?));
+        // A store that cannot be read is told of with each call.
+        server.start = head.ok().flatten().map_or(start, |(id, _)| id);
+        server
+    }
+
+    /// The tool of that name, if it is listed.
+    fn tool(&self, name: &str) -> Option<&'static Tool> {
+        self.options.tools.iter().find(|tool| tool.name == name).copied()
+    }
+
+    /// Opens a connection for a client that named `version`.
+    pub fn initialize(&self, revision: Revision) -> Body {
+        Body::new()
+            .with("protocolVersion", &revision.name())
+            .with("capabilities", &capabilities())
+            .with("serverInfo", &server_info())
+            .with("instructions", &self.instructions)
+    }
+
+    pub fn discover(&self) -> Body {
+        let body = Body::new()
+            .with("supportedVersions", &Revision::ALL.map(Revision::name))
+            .with("capabilities", &capabilities())
+            .with("instructions", &self.instructions);
+        Revision::V2026.cached(body, HOUR_MS)
+    }
+
+    /// # Errors
+    /// If a page is asked for: there is one only.
+    pub fn list_tools(&self, call: &Call) -> Result<Body, Fault> {
+        no_cursor(&call.params)?;
+        Ok(call.revision.cached(self.list.clone(), HOUR_MS))
+    }
+
+    /// What a `tools/call` asks for.
+    ///
+    /// # Errors
+    /// If it is not of the form of one, or there is no such tool.
+    pub fn order(&self, call: Call) -> Result<Order, Fault> {
+        let name = call.params.required_text("name")?;
+        let arguments = call.params.get("arguments").map(|raw| raw.get());
+        if arguments.is_some_and(|text| !text.starts_with('{')) {
+            return Err(Fault::params("arguments is no object"));
+        }
+        let tool = self.tool(&name).ok_or_else(|| self.unknown(&name))?;
+        let given = Given::read(tool, arguments, self.options.max_tokens);
+        Ok(Order { tool, given, call })
+    }
+
+    fn unknown(&self, name: &str) -> Fault {
+        let nearest = self.options.tools.iter().min_by_key(|tool| distance(name, tool.name));
+        let near = nearest.filter(|tool| distance(name, tool.name) <= 3);
+        let near = near.map_or(String::new(), |tool| format!(", did you mean {}?", tool.name));
+        Fault::params(format!("unknown tool '{}'{near}", shown(name)))
+    }
+
+    /// Runs the command of a tool, which waits for others at most until it is given up. Beside the
+    /// answer it gives the context, for what is left to do.
+    ///
+    /// # Errors
+    /// What the call is refused with.
+    pub fn run(
+        &self,
+        order: &Order,
+        given_up: &Arc<AtomicBool>,
+    ) -> Result<(Body, Context), Failure> {
+        let Order { tool, given, call } = order;
+        let given = given.as_ref().map_err(Clone::clone)?;
+        if self.options.read_only && !tool.reads() {
+            return Err(answer::read_only());
+        }
+        let mut ctx = self.context(call, given_up);
+        if let Some(branch) = given.parsed("branch")? {
+            ctx.global.branch = Some(branch);
+        }
+        // What a negative report says is in its members; the exit status is for shells.
+        let (Answer::Yes | Answer::No | Answer::Status(_)) = (tool.run)(given, &mut ctx)?;
+        let report = String::from_utf8(ctx.out.take()).expect("commands write UTF-8");
+        let mut report = report.trim_ascii_end().to_owned();
+        if ctx.has_written() {
+            self.introduced().insert(self.session(call).name().to_owned());
+        }
+        let news = match self.options.news {
+            // What cannot be told is no reason for the call to fail.
+            true => self.seen.news(&ctx, self.start, !self.options.read_only).ok().flatten(),
+            false => None,
+        };
+        let beside = beside(tool.reads(), news.as_ref());
+        if tool.reads() {
+            let tokenizer = ctx.read(|txn| Ok::<_, Failure>(txn.identity()?.tokenizer))?;
+            let most = given.max_tokens.saturating_sub(tokenizer.count(&beside));
+            report = bounds::fit(report, most, tokenizer);
+        }
+        let report = joined(report, &beside);
+        Ok((answer::success(&report), ctx))
+    }
+
+    /// What a command runs with that nobody called.
+    pub fn own_context(&self) -> Context {
+        let call = Call {
+            revision: Revision::V2026,
+            client: None,
+            meta: Members::default(),
+            params: Members::default(),
+        };
+        self.context(&call, &Arc::default())
+    }
+
+    /// The result of a request that only reads, and may take a while.
+    ///
+    /// # Errors
+    /// What the request is refused with.
+    pub fn look_up(&self, wanted: Lookup, call: &Call) -> Result<Body, Fault> {
+        let mut ctx = self.context(call, &Arc::default());
+        let Options { tools, max_tokens, .. } = &self.options;
+        match wanted {
+            Lookup::Resources => resources::list(&ctx, call.revision),
+            Lookup::Resource => {
+                let uri = call.params.required_text("uri")?;
+                resources::read(&uri, &mut ctx, tools, (call.revision, *max_tokens))
+            }
+            Lookup::Prompt => prompts::get(&call.params, &mut ctx, *max_tokens),
+            Lookup::Completion => completion::complete(&call.params, tools, &ctx),
+        }
+    }
+
+    /// What a command runs with that is called so.
+    pub fn context(&self, call: &Call, given_up: &Arc<AtomicBool>) -> Context {
+        let agent = match &call.client {
+            Some(client) => agent_of(&client.name),
+            None => agent_of(""),
+        };
+        let session = self.session(call);
+        let mut metadata = Object::new();
+        let tool_use = ["claudecode/toolUseId", "callId"];
+        let text = |name: &&str| call.meta.text(name).ok().flatten();
+        if let Some(id) = tool_use.iter().find_map(text).filter(|id| id.len() <= ID_MAX) {
+            metadata.insert("tool_use_id", id);
+        }
+        if let Some(client) = &call.client
+            && !self.introduced().contains(session.name())
+        {
+            metadata.insert("client", shortened(client));
+        }
+        let Options { global, clocks, .. } = &self.options;
+        let given_up = Arc::clone(given_up);
+        Context::for_caller(global.clone(), *clocks, Caller { agent, session, metadata, given_up })
+    }
+
+    /// Rule: docs/spec/mcp.md, section 10.
+    fn session(&self, call: &Call) -> Session {
+        let text = |name| call.meta.text(name).ok().flatten();
+        match (text("sessionId"), call.meta.contains("threadId")) {
+            (Some(session), true) => Session::Given(session),
+            _ => Session::Own(self.options.session.clone()),
+        }
+    }
+
+    fn introduced(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
+        self.introduced.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The members that the server adds to a report, as JSON text.
+fn beside(is_of_others: bool, news: Option<&News>) -> String {
+    let mut body = Body::new();
+    if is_of_others {
+        body = body.with("untrusted", &true);
+    }
+    if let Some(news) = news {
+        body = body.with("news", news);
+    }
+    body.json()
+}
+
+/// One object of the members of two, each the JSON text of one.
+fn joined(mut object: String, more: &str) -> String {
+    let more = &more[1..];
+    if more != "}" {
+        let closed = object.pop();
+        debug_assert_eq!(closed, Some('}'), "an object ends so");
+        if object.len() > 1 {
+            object.push(',');
+        }
+        object.push_str(more);
+    }
+    object
+}
+
+/// Most bytes of what a client says of itself or of a call that goes into metadata.
+const ID_MAX: usize = 200;
+
+fn shortened(client: &Client) -> Canonical {
+    let part = |text: &str| Canonical::from(text.chars().take(100).collect::<String>());
+    let members = [("name", part(&client.name)), ("version", part(&client.version))];
+    Canonical::Object(members.into_iter().collect())
+}
+
+fn capabilities() -> serde_json::Value {
+    json!({
+        "tools": { "listChanged": true },
+        "resources": { "subscribe": true, "listChanged": true },
+        "prompts": { "listChanged": false },
+        "completions": {},
+    })
+}
+
+/// # Errors
+/// If there is a cursor: nothing here has a second page.
+pub fn no_cursor(params: &Members) -> Result<(), Fault> {
+    match params.text("cursor")? {
+        Some(cursor) => Err(Fault::params(format!("unknown cursor '{}'", shown(&cursor)))),
+        None => Ok(()),
+    }
+}
+
+/// What the clients of known agents call themselves, and the agents.
+///
+/// Source: docs/spec/attach.md, section 2.
+const CLIENTS: &[(&str, &str)] = &[
+    ("codex-mcp-client", "codex"),
+    ("gemini-cli-mcp-client", "gemini"),
+    ("cursor-vscode", "cursor"),
+    ("Visual Studio Code", "vscode"),
+    ("Visual Studio Code - Insiders", "vscode"),
+    ("github-copilot-developer", "copilot"),
+    ("Cline", "cline"),
+    ("Zed", "zed"),
+];
+
+/// The agent that a client is taken for which says its name only.
+pub fn agent_of(client: &str) -> AgentId {
+    let known = CLIENTS.iter().find(|(name, _)| *name == client);
+    let name = known.map_or(client, |(_, agent)| agent);
+    let fits = |c: char| c.is_ascii_alphanumeric() || "._:@-".contains(c);
+    let name: String = name.chars().map(|c| if fits(c) { c } else { '-' }).take(128).collect();
+    let name = name.trim_start_matches(|c: char| !c.is_ascii_alphanumeric());
+    name.parse().unwrap_or_else(|_| "mcp-agent".parse().expect("letters and a hyphen"))
+}
+
+/// What a call is answered with that cannot be taken on now.
+pub fn busy() -> Failure {
+    Failure::new(Code::BUSY, "too many requests are in work")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::agent_of;
+
+    #[test]
+    fn clients_are_taken_for_agents_that_can_be_named() {
+        for (client, agent) in [
+            ("codex-mcp-client", "codex"),
+            ("claude-code", "claude-code"),
+            ("My Client (1.0)", "My-Client--1.0-"),
+            ("-_x", "x"),
+            ("日本", "mcp-agent"),
+            ("", "mcp-agent"),
+        ] {
+            assert_eq!(agent_of(client).as_str(), agent);
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What the server is started with, and where.
+//!
+//! Rule: docs/spec/mcp.md, section 1.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use mk::id::shown;
+use mk::store::location::{self, Git};
+use mk::tokens::Tokenizer;
+
+use super::server::agent_of;
+use super::tool::{Set, Tool};
+use super::tools;
+use crate::cli::{Context, Failure, make_project, store_in};
+
+/// The value of an option, else of its variable.
+fn setting(given: Option<&str>, name: &str) -> Result<Option<String>, Failure> {
+    if let Some(given) = given {
+        return Ok(Some(given.to_owned()));
+    }
+    match env::var(name) {
+        Ok(value) => Ok(Some(value).filter(|value| !value.is_empty())),
+        Err(env::VarError::NotPresent) => Ok(None),
+        Err(env::VarError::NotUnicode(_)) => Err(Failure::usage(format!("{name} is not UTF-8"))),
+    }
+}
+
+pub fn is_read_only() -> Result<bool, Failure> {
+    let Some(value) = setting(None, "MK_READ_ONLY")? else { return Ok(false) };
+    match value.to_ascii_lowercase().as_str() {
+        "1" | "true" | "yes" | "on" => Ok(true),
+        "0" | "false" | "no" | "off" => Ok(false),
+        _ => Err(Failure::usage(format!(
+            "MK_READ_ONLY is '{}', not one of 1, true, yes, on, 0, false, no, off",
+            shown(&value)
+        ))),
+    }
+}
+
+pub fn max_tokens(given: Option<&str>) -> Result<u64, Failure> {
+    let (least, usual, most) = tools::TOKENS;
+    let Some(value) = setting(given, "MK_MCP_MAX_TOKENS")? else { return Ok(usual) };
+    let number = i64::from_str(&value).ok().filter(|number| (least..=most).contains(number));
+    number.and_then(|number| u64::try_from(number).ok()).ok_or_else(|| {
+        let shown = shown(&value);
+        Failure::usage(format!("--max-tokens is '{shown}', not a number from {least} to {most}"))
+    })
+}
+
+/// The tools that `--tools` names.
+pub fn tools(given: Option<&str>, read_only: bool) -> Result<Vec<&'static Tool>, Failure> {
+    let wanted = setting(given, "MK_MCP_TOOLS")?.unwrap_or_else(|| "core".to_owned());
+    let all = tools::all();
+    let mut picked: Vec<&Tool> = Vec::new();
+    for name in wanted.split(',').map(str::trim) {
+        let fits = |tool: &&Tool| match name {
+            "all" => true,
+            "core" => tool.set == Set::Core,
+            name => tool.name == name || tool.set.group() == Some(name),
+        };
+        let found: Vec<&Tool> = all.iter().copied().filter(|tool| fits(tool)).collect();
+        if found.is_empty() {
+            let message = format!("--tools: there is no tool or group '{}'", shown(name));
+            return Err(Failure::usage(message).hint("see `mk mcp --help`"));
+        }
+        picked.extend(found);
+    }
+    picked.sort_unstable_by_key(|tool| tool.name);
+    picked.dedup_by_key(|tool| tool.name);
+    picked.retain(|tool| tool.reads() || !read_only);
+    Ok(picked)
+}
+
+/// Goes where the project is looked for, and makes one if there is none and it has a place.
+///
+/// # Errors
+/// Only if an option is wrong: without a project the server still comes up, and each call says so.
+pub fn find_project(ctx: &mut Context, create: bool, read_only: bool) -> Result<(), Failure> {
+    if let Some(directory) = env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from)
+        && ctx.global.directory.is_none()
+        && directory.is_dir()
+        && !ctx.directory()?.starts_with(&directory)
+    {
+        // If it cannot be entered, the project is looked for from here.
+        let _ = env::set_current_dir(&directory);
+    }
+    let here = ctx.directory()?;
+    if read_only || ctx.named_store()?.is_some() || location::discover(&here).is_ok() {
+        return Ok(());
+    }
+    let place = match Git::find(&here) {
+        Some(_) => location::home(&here),
+        None if create => here,
+        None => return Ok(()),
+    };
+    if is_everybodys(&place) {
+        return match create {
+            true => Err(Failure::usage(format!(
+                "a project in '{}' would be shared by all that lie below",
+                place.display()
+            ))),
+            false => Ok(()),
+        };
+    }
+    ctx.global.agent.get_or_insert_with(|| agent_of(""));
+    let made = store_in(&place).and_then(|store| make_project(&store, Tokenizer::default(), ctx));
+    if let Err(failure) = made {
+        super::stdio::log("warn", &format!("no project was made: {}", failure.message()));
+    }
+    Ok(())
+}
+
+/// Whether a directory is the root, or somebody's home.
+fn is_everybodys(place: &Path) -> bool {
+    let home = env::var_os("HOME").map(PathBuf::from).filter(|home| !home.as_os_str().is_empty());
+    let is_home = home
+        .is_some_and(|home| place == home || home.canonicalize().is_ok_and(|home| home == place));
+    place.parent().is_none() || is_home
+}

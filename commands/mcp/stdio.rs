@@ -1,0 +1,114 @@
+//! The server on stdin and stdout.
+//!
+//! Rule: docs/spec/mcp.md, sections 3 and 15.
+
+use std::fs::File;
+use std::io::{self, BufReader, Write};
+use std::os::fd::AsFd;
+use std::process;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use mk::code::Code;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use super::connection::{Connection, Office, Outbox};
+use super::lines::{self, LINE_MAX, Line};
+use super::message::Bad;
+use crate::Answer;
+use crate::cli::{Failure, line};
+
+/// Bad lines in a row after which this is taken for no client.
+const BAD_MAX: usize = 100;
+
+/// How long requests in work may take once the input has ended, or a signal came.
+const AT_END: Duration = Duration::from_secs(2);
+const AT_SIGNAL: Duration = Duration::from_millis(400);
+
+pub fn serve(office: &Arc<Office>) -> Result<Answer, Failure> {
+    tell_of_panics();
+    let out = Mutex::new(own(io::stdout().as_fd())?);
+    let outbox: Outbox = Arc::new(move |message: &str| {
+        let mut text = String::with_capacity(message.len() + 1);
+        text.push_str(message);
+        text.push('\n');
+        let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(error) = out.write_all(text.as_bytes()) {
+            if error.kind() == io::ErrorKind::BrokenPipe {
+                process::exit(0);
+            }
+            log("error", &format!("cannot write to stdout: {error}"));
+            process::exit(Code::IO.exit.into());
+        }
+    });
+    let mut connection = Connection::new(Arc::clone(office), outbox);
+    let end = connection.end();
+    on_signals(connection.end())?;
+    let mut input = BufReader::with_capacity(1 << 16, own(io::stdin().as_fd())?);
+    let mut bad = 0;
+    loop {
+        let line = lines::next(&mut input)
+            .map_err(|error| Failure::new(Code::IO, format!("cannot read stdin: {error}")))?;
+        let is_message = match line {
+            None => {
+                end(AT_END);
+                return Ok(Answer::Yes);
+            }
+            Some(Line::Whole(line)) => connection.receive(&line),
+            Some(Line::TooLong { start, end }) => {
+                connection.refuse(Bad::too_long(&start, &end, LINE_MAX));
+                false
+            }
+        };
+        bad = if is_message { 0 } else { bad + 1 };
+        if bad >= BAD_MAX {
+            end(AT_END);
+            let message = format!("{BAD_MAX} lines in a row were no messages");
+            return Err(Failure::new(Code::IO, message)
+                .hint("this is a server for agents: see `mk mcp --help`"));
+        }
+    }
+}
+
+/// A file of one's own on an open descriptor, which no lock or buffer of the library stands before.
+fn own(descriptor: impl AsFd) -> Result<File, Failure> {
+    let own = descriptor.as_fd().try_clone_to_owned();
+    own.map(File::from)
+        .map_err(|error| Failure::new(Code::IO, format!("stdin or stdout is closed: {error}")))
+}
+
+/// Ends the process on a signal once requests in work are done, at a second one at once.
+fn on_signals(end: impl Fn(Duration) + Send + 'static) -> Result<(), Failure> {
+    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP])
+        .map_err(|error| Failure::new(Code::IO, format!("cannot await signals: {error}")))?;
+    thread::spawn(move || {
+        let mut came = signals.forever();
+        came.next();
+        thread::spawn(move || {
+            end(AT_SIGNAL);
+            process::exit(0);
+        });
+        came.next();
+        process::exit(0);
+    });
+    Ok(())
+}
+
+/// A line on stderr.
+///
+/// Rule: docs/spec/mcp.md, section 14.
+pub fn log(level: &str, text: &str) {
+    // There is nobody left to tell if stderr is closed.
+    let _ = writeln!(io::stderr(), "mk mcp: {level}: {}", line(text));
+}
+
+/// A panic of one request is told of and does not end the others.
+fn tell_of_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let trace = std::backtrace::Backtrace::force_capture();
+        log("error", &format!("a fault in mk itself, please report it: {panic}"));
+        let _ = writeln!(io::stderr(), "{trace}");
+    }));
+}

@@ -1,0 +1,192 @@
+//! What happened on a branch, a page at a time.
+
+use mk::canon::Object;
+use mk::event::{Event, EventType};
+use mk::id::{AgentId, BranchName, EventId};
+use mk::lineage::{self, Linked};
+use mk::store::{ReadTxn, StoreError};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{BRANCH, MAX_TOKENS};
+use crate::Answer;
+use crate::cli::{Actor, Context, EventReport, Failure, head_of, subject};
+use crate::mcp::given::Given;
+use crate::mcp::tool::{Effect, Kind, Param, Set, Tool, at_once};
+
+/// Events of a page if nobody says otherwise, and at most.
+const LIMIT: (u64, i64) = (20, 500);
+
+/// Events that a search goes through before it says how far it came.
+const LOOKED_AT: usize = 20_000;
+
+/// Tokens of a page beside its events.
+const AROUND: u64 = 100;
+
+pub const TOOLS: &[Tool] = &[Tool {
+    name: "mk_log",
+    title: "List what happened",
+    about: "List events of a branch, newest first, each as a line; full gives whole payloads. next \
+            in the answer continues it.",
+    words: "history, who did what, when, grep",
+    at_once: false,
+    set: Set::Core,
+    effect: Effect::Reads,
+    params: &[
+        Param::int("limit", (1, LIMIT.1), "default 20"),
+        Param::int("after", (0, i64::MAX), "only newer than this event_id"),
+        Param::int("before", (1, i64::MAX), "only older than this event_id"),
+        Param::text("agent", "only by this one"),
+        Param::text("type", "only of this event type"),
+        Param::text("key", "decision or fact key"),
+        Param::text("grep", "text that it must hold"),
+        Param::new("full", Kind::Bool, "whole payloads"),
+        BRANCH,
+        MAX_TOKENS,
+    ],
+    output: &[("branch_id", "string"), ("events", "array")],
+    required: &["branch_id", "events"],
+    run,
+    wait: at_once,
+}];
+
+/// A page.
+#[derive(Serialize)]
+struct Page {
+    branch_id: BranchName,
+    events: Vec<Value>,
+    /// How many more there are, where that is known without going through them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    omitted: Option<u64>,
+    /// The arguments that continue it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<Value>,
+}
+
+/// What an event must be to be on the page.
+struct Wanted<'a> {
+    after: u64,
+    agent: Option<AgentId>,
+    kind: Option<EventType>,
+    key: Option<&'a str>,
+    grep: Option<&'a str>,
+}
+
+impl Wanted<'_> {
+    fn is_everything(&self) -> bool {
+        let Self { after, agent, kind, key, grep } = self;
+        *after == 0 && (agent.is_none() && kind.is_none()) && (key.is_none() && grep.is_none())
+    }
+
+    fn fits(&self, event: &Event) -> bool {
+        if self.agent.as_ref().is_some_and(|agent| *agent != event.agent)
+            || self.kind.is_some_and(|kind| kind != event.kind)
+        {
+            return false;
+        }
+        let Some(content) = &event.content else {
+            return self.key.is_none() && self.grep.is_none();
+        };
+        let holds = |text: &str| {
+            // What has to be escaped in JSON is looked for unescaped.
+            content.payload.contains(text)
+                || mk::canon::Value::parse(content.payload.as_bytes())
+                    .is_ok_and(|value| has_text(&value, text))
+        };
+        self.key.is_none_or(|key| event.members().is_some_and(|payload| names(&payload, key)))
+            && self.grep.is_none_or(holds)
+    }
+}
+
+fn names(payload: &Object, key: &str) -> bool {
+    let text = |member: &str| payload.get(member).and_then(mk::canon::Value::as_str);
+    text("decision_key") == Some(key)
+        || text("key") == Some(key)
+        || payload.get("facts").is_some_and(|facts| facts.get(key).is_some())
+}
+
+fn has_text(value: &mk::canon::Value, text: &str) -> bool {
+    use mk::canon::Value::{Array, Object, String};
+    match value {
+        String(found) => found.contains(text),
+        Array(items) => items.iter().any(|item| has_text(item, text)),
+        Object(members) => members.iter().any(|(_, value)| has_text(value, text)),
+        _ => false,
+    }
+}
+
+/// Prints the newest `limit` events of the current branch, whole.
+pub fn newest(limit: u64, max_tokens: u64, ctx: &mut Context) -> Result<(), Failure> {
+    let text = format!(r#"{{"limit":{limit},"full":true}}"#);
+    let given = Given::read(&TOOLS[0], Some(&text), max_tokens)?;
+    run(&given, ctx).map(drop)
+}
+
+fn run(given: &Given, ctx: &mut Context) -> Result<Answer, Failure> {
+    let wanted = Wanted {
+        after: given.number("after").unwrap_or(0),
+        agent: given.parsed("agent")?,
+        kind: given.parsed("type")?,
+        key: given.text("key"),
+        grep: given.text("grep"),
+    };
+    let page = ctx.read(|txn| page(txn, given, &wanted, &ctx.actor(txn)?))?;
+    ctx.out.document(&page)?;
+    Ok(Answer::Yes)
+}
+
+fn page(
+    txn: &dyn ReadTxn,
+    given: &Given,
+    wanted: &Wanted<'_>,
+    actor: &Actor,
+) -> Result<Page, Failure> {
+    let (branch_id, head) = head_of(txn, None, actor)?;
+    let tokenizer = txn.identity()?.tokenizer;
+    let budget = given.max_tokens.saturating_sub(AROUND);
+    let limit = given.number("limit").unwrap_or(LIMIT.0) as usize;
+    let mut at = head;
+    if let (Some(head), Some(before)) = (head, given.number("before")) {
+        let is_older = |(id, _): &Linked| Ok::<_, StoreError>(id.0.unsigned_abs() < before);
+        let found = lineage::first_reached(txn.linked(head)?, |id| txn.link(id), is_older)?;
+        at = found.map(|(id, _)| id);
+    }
+    let mut page = Page { branch_id, events: Vec::new(), omitted: None, next: None };
+    let (mut tokens, mut looked_at, mut last) = (0, 0, None);
+    while let Some(id) = at.filter(|id| id.0.unsigned_abs() > wanted.after) {
+        let (event, link) = (txn.known_event(id)?, txn.link(id)?);
+        looked_at += 1;
+        let mut is_full = looked_at > LOOKED_AT;
+        if !is_full && wanted.fits(&event) {
+            let entry = entry(txn, &event, given.flag("full"))?;
+            tokens += tokenizer.count(&entry.to_string());
+            // The first is shown whatever it takes; the server cuts it.
+            is_full = page.events.len() == limit || tokens > budget && !page.events.is_empty();
+            if !is_full {
+                page.events.push(entry);
+            }
+        }
+        if is_full {
+            page.next = last.map(|last: EventId| json!({ "before": last }));
+            page.omitted = wanted.is_everything().then_some(link.depth);
+            break;
+        }
+        (last, at) = (Some(id), link.live_parent);
+    }
+    Ok(page)
+}
+
+fn entry(txn: &dyn ReadTxn, event: &Event, full: bool) -> Result<Value, Failure> {
+    if full {
+        let report = EventReport::new(txn, event)?;
+        return Ok(serde_json::to_value(report).expect("a report has string keys only"));
+    }
+    let payload = mk::branch::reported_payload(txn, event)?;
+    Ok(json!({
+        "event_id": event.id,
+        "timestamp": event.timestamp,
+        "agent_id": event.agent,
+        "event_type": event.kind,
+        "text": subject(event, payload.as_ref()),
+    }))
+}

@@ -1,0 +1,51 @@
+//! The tools, each exactly one command.
+
+mod branches;
+mod leases;
+mod log;
+mod reading;
+mod recording;
+mod upkeep;
+
+pub use log::newest;
+
+use super::given::Given;
+use super::tool::{Kind, Param, Tool};
+use crate::cli::{Failure, WriteArgs};
+
+/// Least, usual and most tokens of an answer.
+///
+/// Rule: docs/spec/mcp.md, section 1.
+pub const TOKENS: (i64, u64, i64) = (256, 4_000, 20_000);
+
+/// The branch that a command works on: the server sees to it.
+const BRANCH: Param = Param::text("branch", "default: your current one");
+const OP_ID: Param = Param::text("op_id", "makes a retry safe");
+const MAX_TOKENS: Param = Param::int("max_tokens", (TOKENS.0, TOKENS.2), "size of the answer");
+const FENCE: Param = Param::new("fence", Kind::Fences, "leases that must still be yours");
+
+/// Members of the report of an event that was appended.
+const APPENDED: &[(&str, &str)] =
+    &[("event_id", "integer"), ("hash", "string"), ("branch_id", "string")];
+const APPENDED_ALL: &[&str] = &["event_id", "hash", "branch_id"];
+
+/// All tools, by name.
+pub fn all() -> Vec<&'static Tool> {
+    let groups = [
+        branches::TOOLS,
+        leases::TOOLS,
+        log::TOOLS,
+        reading::TOOLS,
+        recording::TOOLS,
+        upkeep::TOOLS,
+    ];
+    let mut tools: Vec<&Tool> = groups.into_iter().flatten().collect();
+    tools.sort_unstable_by_key(|tool| tool.name);
+    tools
+}
+
+/// What the commands that append one event are given beside the event.
+fn write_args(given: &Given) -> Result<WriteArgs, Failure> {
+    let (fence, op_id) = (given.fences()?, given.parsed("op_id")?);
+    Ok(WriteArgs { meta: None, expect: None, fence, op_id })
+}

@@ -1,0 +1,8 @@
+//! `mk mcp`: docs/spec/mcp.md, section 16.
+
+mod client;
+mod news;
+mod resources;
+mod start;
+mod tools;
+mod wire;

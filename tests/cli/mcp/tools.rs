@@ -1,0 +1,247 @@
+//! The tools: how they are listed, and that each is its command.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::client::Client;
+use crate::sandbox::Sandbox;
+
+fn listed(repo: &Sandbox, args: &[&str]) -> Vec<Value> {
+    let mut client = Client::open(repo, args);
+    let answer = client.request("tools/list", json!({}));
+    let again = client.request("tools/list", json!({}));
+    assert_eq!(answer["result"], again["result"]);
+    client.close_quietly();
+    let size = answer["result"].to_string().len();
+    let most = if args.contains(&"all") { 40 << 10 } else { 12 << 10 };
+    assert!(size <= most, "{size} bytes");
+    answer["result"]["tools"].as_array().unwrap().clone()
+}
+
+fn names(tools: &[Value]) -> Vec<&str> {
+    tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn lists_are_small_sorted_and_in_the_subset_that_all_clients_read() {
+    let repo = Sandbox::new();
+    for set in ["core", "all"] {
+        let tools = listed(&repo, &["--tools", set]);
+        let names = names(&tools);
+        assert!(names.is_sorted(), "{names:?}");
+        for tool in &tools {
+            let name = tool["name"].as_str().unwrap();
+            assert!(name.starts_with("mk_") && name.len() <= 40, "{name}");
+            let about = tool["description"].as_str().unwrap();
+            assert!((20..=400).contains(&about.len()) && about.is_ascii(), "{name}: {about}");
+            let input = &tool["inputSchema"];
+            assert_eq!(input["additionalProperties"], false, "{name}");
+            for (property, schema) in input["properties"].as_object().unwrap() {
+                assert!(schema["type"].is_string(), "{name}.{property}: {schema}");
+                assert!(schema["description"].as_str().unwrap().len() <= 120, "{name}.{property}");
+                assert!(schema.get("format").is_none(), "{name}.{property}");
+            }
+            let text = tool.to_string();
+            for word in ["$ref", "$defs", "$schema", "oneOf", "allOf", "anyOf"] {
+                assert!(!text.contains(word), "{name}: {word}");
+            }
+            assert!(tool["outputSchema"].to_string().len() <= 300, "{name}");
+            assert_eq!(tool["annotations"]["openWorldHint"], false, "{name}");
+            let reads = tool["annotations"]["readOnlyHint"] == true;
+            let properties = &input["properties"];
+            assert!(!reads || properties.get("op_id").is_none(), "{name}");
+            assert!(reads || properties.get("max_tokens").is_none(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn every_tool_is_named_after_a_command() {
+    let repo = Sandbox::new();
+    for tool in names(&listed(&repo, &["--tools", "all"])) {
+        // A command of two words, else of one.
+        let words = tool.trim_start_matches("mk_").replace('_', " ");
+        repo.mk(&format!("{words} --help")).success();
+    }
+}
+
+#[test]
+fn a_set_is_what_was_asked_for_and_read_only_leaves_out_what_writes() {
+    let repo = Sandbox::new();
+    let picked = listed(&repo, &["--tools", "mk_log,mk_note, mk_log"]);
+    assert_eq!(names(&picked), ["mk_log", "mk_note"]);
+    let (core, all) = (listed(&repo, &[]), listed(&repo, &["--tools", "all"]));
+    let (core, all): (BTreeSet<_>, BTreeSet<_>) =
+        (names(&core).into_iter().collect(), names(&all).into_iter().collect());
+    assert!(core.is_subset(&all) && core.len() < all.len());
+    let reading = listed(&repo, &["--tools", "all", "--read-only"]);
+    assert!(reading.iter().all(|tool| tool["annotations"]["readOnlyHint"] == true));
+    let mut client = Client::open(&repo, &["--read-only"]);
+    let params = json!({ "name": "mk_note", "arguments": { "note": "x" } });
+    let answer = client.request("tools/call", params);
+    assert_eq!(answer["error"]["code"], -32602, "{answer}");
+    client.close_quietly();
+}
+
+#[test]
+fn what_a_tool_answers_is_what_its_command_prints() {
+    let mut repo = Sandbox::new();
+    repo.set("MK_AGENT", "ann");
+    let mut client = Client::open(&repo, &["--tools", "all"]);
+    client.report("mk_task", json!({ "directive": "mend it", "constraints": "keep the API" }));
+    client.report("mk_decide", json!({ "key": "db", "value": "sqlite", "rationale": "one file" }));
+    client.report("mk_fact", json!({ "facts": { "tests": 12, "a=b": { "c": [1.5, null] } } }));
+    client.report("mk_fork", json!({ "name": "try/it", "switch": "true" }));
+    client.report("mk_note", json!({ "note": "-" }));
+    client.report("mk_note", json!({ "note": "@/etc/passwd" }));
+    client.report("mk_lease_acquire", json!({ "resources": ["src/a.rs", "b/"], "ttl_s": "60" }));
+    for (tool, arguments, command) in [
+        ("mk_context", json!({ "budget": 1000 }), "context --budget 1000"),
+        ("mk_context", json!({ "budget": 500, "branch": "main" }), "context main --budget 500"),
+        ("mk_show", json!({ "event": "main~1" }), "show main~1"),
+        ("mk_diff", json!({ "a": "main" }), "diff main"),
+        ("mk_lease_check", json!({ "resources": "src/" }), "lease check src/"),
+        ("mk_lease_list", json!({}), "lease list"),
+        ("mk_verify", json!({}), "verify"),
+    ] {
+        let mut report = client.report(tool, arguments);
+        let members = report.as_object_mut().unwrap();
+        // What the server says beside the report.
+        assert_eq!(members.remove("untrusted"), Some(true.into()), "{tool}");
+        assert_eq!(report, repo.json(command), "{tool}");
+    }
+    let log = client.report("mk_log", json!({ "full": true, "limit": 3 }));
+    let lines = repo.mk("log --json -n 3").success();
+    let lines = String::from_utf8(lines.get_output().stdout.clone()).unwrap();
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(log["events"], Value::from(lines));
+    client.close_quietly();
+}
+
+#[test]
+fn a_refusal_says_what_where_and_whether_to_try_again() {
+    let repo = Sandbox::new();
+    let mut ann = Client::open(&repo, &["--agent", "ann"]);
+    let mut bob = Client::open(&repo, &["--agent", "bob"]);
+    ann.report("mk_lease_acquire", json!({ "resources": ["a.rs"], "ttl_s": 60 }));
+    let error = bob.refusal("mk_lease_acquire", json!({ "resources": ["a.rs"] }));
+    assert_eq!(
+        error,
+        json!({
+            "code": "lease-held",
+            "message": "'a.rs' is leased to 'ann' for 60 s more",
+            "hint": "take other work, or call mk_lease_acquire with wait_s",
+            "retryable": true,
+            "retry_after_ms": 60_000,
+            "details": { "resource": "a.rs", "holder": "ann", "expires_in_s": 60.0, "token": 1 },
+        })
+    );
+    for (tool, arguments, code, message) in [
+        ("mk_note", json!({}), "invalid-argument", "'note' is missing"),
+        ("mk_note", json!({ "note": 7 }), "invalid-argument", "'note' is 7, not a string"),
+        (
+            "mk_log",
+            json!({ "limit": 1.5 }),
+            "invalid-argument",
+            "'limit' is 1.5, not an integer from 1 to 500",
+        ),
+        (
+            "mk_lease_renew",
+            json!({ "resource": "a.rs", "token": "1" }),
+            "invalid-argument",
+            "'token' is '1', not the token as a number, from 1 on",
+        ),
+        ("mk_note", json!({ "nota": "a" }), "unknown-member", "mk_note takes no 'nota'"),
+        ("mk_context", json!({ "branch": "nope" }), "branch-not-found", "no branch 'nope'"),
+        (
+            "mk_show",
+            json!({ "event": "99" }),
+            "event-not-found",
+            "no event '99': ids go from 1 to 1",
+        ),
+        (
+            "mk_lease_renew",
+            json!({ "resource": "a.rs", "token": 1 }),
+            "lease-lost",
+            "the lease of 'a.rs' with token 1 is lost: it belongs to another agent",
+        ),
+        (
+            "mk_decide",
+            json!({ "key": "k", "value": "v", "fence": { "resource": "a.rs", "token": 1 } }),
+            "lease-lost",
+            "the lease of 'a.rs' with token 1 is lost: it belongs to another agent",
+        ),
+    ] {
+        let error = bob.refusal(tool, arguments.clone());
+        assert_eq!(error["code"], code, "{tool} {arguments}: {error}");
+        assert_eq!(error["message"], message, "{tool} {arguments}");
+    }
+    bob.send_line(
+        br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"mk_note","arguments":{"note":"\ud800"}}}"#,
+    );
+    let answer = bob.answer(1);
+    let error = super::client::error_of(&answer["result"]);
+    assert_eq!(error["code"], "invalid-argument", "{error}");
+    repo.mk("rev-list --count main").success().stdout("1\n");
+    ann.close_quietly();
+    bob.close_quietly();
+}
+
+#[test]
+fn answers_keep_their_bound_and_say_what_was_left_out() {
+    let repo = Sandbox::new();
+    repo.mk("config gc.auto off").success();
+    let mut client = Client::open(&repo, &[]);
+    for n in 0..60 {
+        let text = format!("{n}: {}", "many words of memory ".repeat(40));
+        client.report("mk_note", json!({ "note": text }));
+    }
+    let (mut seen, mut before) = (Vec::new(), json!({}));
+    loop {
+        let mut arguments = json!({ "limit": 500, "full": true, "max_tokens": 2_000 });
+        arguments.as_object_mut().unwrap().extend(before.as_object().unwrap().clone());
+        let page = client.report("mk_log", arguments);
+        let tokens = mk::tokens::Tokenizer::Estimate.count(&page.to_string());
+        assert!(tokens <= 2_000, "{tokens}");
+        for event in page["events"].as_array().unwrap() {
+            seen.push(event["event_id"].as_i64().unwrap());
+        }
+        let Some(next) = page.get("next") else { break };
+        assert_eq!(page["omitted"], 60 - seen.len(), "{page}");
+        before = next.clone();
+    }
+    assert_eq!(seen, (1..=60).rev().collect::<Vec<_>>());
+    for most in [300, 1_000, 4_000] {
+        for (tool, arguments) in [
+            ("mk_context", json!({ "max_tokens": most })),
+            ("mk_show", json!({ "event": "1", "max_tokens": most })),
+        ] {
+            let report = client.report(tool, arguments);
+            let tokens = mk::tokens::Tokenizer::Estimate.count(&report.to_string());
+            assert!(tokens <= most, "{tool}: {tokens} of {most}");
+        }
+    }
+    client.close_quietly();
+}
+
+#[test]
+fn writes_take_effect_in_the_order_they_were_sent() {
+    let repo = Sandbox::new();
+    let mut client = Client::open(&repo, &[]);
+    let ids: Vec<i64> = (0..1_000)
+        .map(|n| {
+            let params = json!({ "name": "mk_note", "arguments": { "note": format!("n{n}") } });
+            client.ask("tools/call", params)
+        })
+        .collect();
+    let sequences: Vec<u64> = ids
+        .iter()
+        .map(|id| {
+            let answer = client.answer(*id);
+            answer["result"]["structuredContent"]["sequence"].as_u64().unwrap()
+        })
+        .collect();
+    assert!(sequences.is_sorted_by(|a, b| a < b), "{sequences:?}");
+    client.close_quietly();
+}
