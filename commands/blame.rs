@@ -16,17 +16,17 @@ use crate::cli::{Context, Failure, Text, head_of, line};
 #[derive(Debug, clap::Args)]
 pub struct Blame {
     /// The key of a decision or a fact
-    key: String,
+    pub key: String,
     /// Look for a fact only: one of the same name as a decision is not seen otherwise
     #[arg(long)]
-    fact: bool,
+    pub fact: bool,
     /// Start at this event or branch [default: the current branch]
     #[arg(long, value_name = "REV")]
-    at: Option<Revision>,
+    pub at: Option<Revision>,
     /// Most values that are shown, 1 to 100
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10,
           value_parser = clap::value_parser!(u64).range(1..=100))]
-    limit: u64,
+    pub limit: u64,
 }
 
 impl Text for blame::Blame {

@@ -15,17 +15,17 @@ use crate::cli::{Context, Failure, Text};
 pub struct BranchArgs {
     /// Only those whose names begin so
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
-    prefix: String,
+    pub prefix: String,
     /// Those of mk itself too, whose names begin with @
     #[arg(short = 'a', long)]
-    all: bool,
+    pub all: bool,
     /// Start after this one
     #[arg(long, value_name = "NAME")]
-    after: Option<BranchName>,
+    pub after: Option<BranchName>,
     /// Most that are listed, 1 to 1000
     #[arg(short = 'n', long, value_name = "N", default_value_t = 100,
           value_parser = clap::value_parser!(u64).range(1..=1000))]
-    limit: u64,
+    pub limit: u64,
 }
 
 impl Text for Branches {

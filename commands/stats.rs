@@ -16,15 +16,15 @@ use crate::cli::{Context, Failure, Text};
 pub struct Stats {
     /// Draw bars
     #[arg(long)]
-    plot: bool,
+    pub plot: bool,
     /// Count the agents and types of so many of the newest events, 1 to 100000
     #[arg(long, value_name = "EVENTS", default_value_t = 1_000,
           value_parser = clap::value_parser!(u64).range(1..=100_000))]
-    last: u64,
+    pub last: u64,
     /// Most branches and agents that are shown, 1 to 100
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10,
           value_parser = clap::value_parser!(u64).range(1..=100))]
-    limit: u64,
+    pub limit: u64,
 }
 
 #[derive(Serialize)]

@@ -13,11 +13,11 @@ use crate::cli::{Context, Failure, Text, line};
 #[derive(Debug, clap::Args)]
 pub struct Status {
     /// The branch [default: the current one]
-    branch_name: Option<BranchName>,
+    pub branch_name: Option<BranchName>,
     /// Most that are shown of each kind, 1 to 100
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10,
           value_parser = clap::value_parser!(u64).range(1..=100))]
-    limit: u64,
+    pub limit: u64,
 }
 
 impl Text for status::Status {

@@ -668,7 +668,7 @@ always\t''
 never\t''"
 complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from export" -l json -d 'Answer in JSON'
 complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from export" -s h -l help -d 'Print help'
-complete -c mk -n "__fish_mk_using_subcommand mcp" -l tools -d 'Which tools: core, all, or a comma list of names and groups (exec, repair) [env: MK_MCP_TOOLS] [default: core]' -r
+complete -c mk -n "__fish_mk_using_subcommand mcp" -l tools -d 'Which tools: core, all, or a comma list of names and groups (notice, repair) [env: MK_MCP_TOOLS] [default: core]' -r
 complete -c mk -n "__fish_mk_using_subcommand mcp" -l max-tokens -d 'Most tokens of an answer if the caller does not say, 256 to 20000 [env: MK_MCP_MAX_TOKENS] [default: 4000]' -r
 complete -c mk -n "__fish_mk_using_subcommand mcp" -s C -d 'Run as if started in DIR' -r -F
 complete -c mk -n "__fish_mk_using_subcommand mcp" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F

@@ -25,6 +25,6 @@ pub use output::{Text, pager_colour};
 pub use pager::Pager;
 pub use project::{make_project, store_in};
 pub use report::{EventReport, head_of, line, lines, note_erased, raw, subject};
-pub use walk::{WalkArgs, branch_name};
+pub use walk::{Filter, WalkArgs, branch_name};
 pub use whereabouts::{FenceArg, parse_token};
 pub use write::{Write, WriteArgs, read_object, read_stdin, request, warn_of_secrets};

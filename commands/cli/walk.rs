@@ -36,22 +36,22 @@ pub struct WalkArgs {
 pub struct Filter {
     /// Only events by this agent
     #[arg(long = "by", visible_alias = "author", value_name = "AGENT")]
-    by: Option<AgentId>,
+    pub by: Option<AgentId>,
     /// Only events of this type
     #[arg(long = "type", value_name = "TYPE")]
-    kind: Option<EventType>,
+    pub kind: Option<EventType>,
     /// Only events at or after this time: 2026-11-30T10:00Z or @SECONDS since 1970
     #[arg(long, value_name = "TIME")]
-    since: Option<Timestamp>,
+    pub since: Option<Timestamp>,
     /// Only events at or before this time
     #[arg(long, value_name = "TIME")]
-    until: Option<Timestamp>,
+    pub until: Option<Timestamp>,
     /// Only events that decide, find out or retract this key
     #[arg(long, value_name = "KEY")]
-    key: Option<String>,
+    pub key: Option<String>,
     /// Only events with this text in a value of their payload, letter case observed
     #[arg(long, value_name = "TEXT")]
-    grep: Option<String>,
+    pub grep: Option<String>,
 }
 
 impl Filter {
@@ -60,7 +60,7 @@ impl Filter {
         self.by.is_some() || self.kind.is_some() || self.key.is_some() || self.grep.is_some()
     }
 
-    fn fits(&self, event: &Event) -> bool {
+    pub fn fits(&self, event: &Event) -> bool {
         self.by.as_ref().is_none_or(|agent| *agent == event.agent)
             && self.kind.is_none_or(|kind| kind == event.kind)
             && self.since.is_none_or(|since| since <= event.timestamp)

@@ -39,7 +39,7 @@ use server::{Options, Server};
 /// themselves: see docs/mcp.md for how to wire it.
 #[derive(Debug, clap::Args)]
 pub struct Mcp {
-    /// Which tools: core, all, or a comma list of names and groups (exec, repair)
+    /// Which tools: core, all, or a comma list of names and groups (notice, repair)
     /// [env: MK_MCP_TOOLS] [default: core]
     #[arg(long, value_name = "SET")]
     tools: Option<String>,

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use mk::code::Code;
-use mk::id::{BranchName, Hash};
+use mk::id::BranchName;
 use mk::lease::AT_ONCE;
 use mk::revision::Revision as Event;
 use mk::store::{Branch, ReadTxn, StoreError};
@@ -19,7 +19,7 @@ use super::revision::Revision;
 use super::tool::Tool;
 use super::tools::{self, newest};
 use crate::cli::{Context, Failure};
-use crate::{context, fold, lease, show};
+use crate::{branch, context, fold, lease, notice, show};
 
 /// Branches that are listed, and how long ago one must have had its last event.
 const LISTED: usize = 50;
@@ -44,6 +44,7 @@ const JSON: &str = "application/json";
 pub enum Uri {
     Branches,
     Leases,
+    Notices,
     Context(BranchName),
     State(BranchName),
     Log(BranchName),
@@ -59,6 +60,7 @@ impl Uri {
             return match rest {
                 "branches" => Some(Self::Branches),
                 "leases" => Some(Self::Leases),
+                "notices" => Some(Self::Notices),
                 _ => None,
             };
         };
@@ -77,7 +79,9 @@ impl Uri {
     pub fn branch(&self) -> Option<&BranchName> {
         match self {
             Self::Context(name) | Self::State(name) | Self::Log(name) => Some(name),
-            Self::Branches | Self::Leases | Self::Event(_) | Self::Schema(_) => None,
+            Self::Branches | Self::Leases | Self::Notices | Self::Event(_) | Self::Schema(_) => {
+                None
+            }
         }
     }
 
@@ -159,6 +163,10 @@ pub fn list(ctx: &Context, revision: Revision) -> Result<Body, Fault> {
             json!({
                 "uri": "mk://leases", "name": "leases", "mimeType": JSON,
                 "description": "Who holds what just now",
+            }),
+            json!({
+                "uri": "mk://notices", "name": "notices", "mimeType": JSON,
+                "description": "What agents told about resources and did not clear",
             }),
         ];
         for (branch, modified) in recent(txn, now)? {
@@ -262,13 +270,18 @@ fn content(
     }
     match uri {
         Uri::Branches => {
-            let branches = ctx.read(|txn| Ok(branches(txn)?))?;
-            ctx.out.document(&json!({ "branches": branches }))?;
+            let (prefix, limit) = (String::new(), AT_ONCE as u64);
+            branch::run(&branch::BranchArgs { prefix, all: false, after: None, limit }, ctx)?;
         }
         Uri::Leases => {
             let limit = AT_ONCE as u64;
             let list = lease::list::List { path: None, all: false, after: None, nul: false, limit };
             lease::list::run(&list, ctx)?;
+        }
+        Uri::Notices => {
+            let limit = AT_ONCE as u64;
+            let list = notice::list::List { resource: None, cleared: false, after: None, limit };
+            notice::list::run(&list, ctx)?;
         }
         Uri::Context(_) => {
             let budget = Some(max_tokens.clamp(100, tools::TOKENS.1));
@@ -309,29 +322,6 @@ fn content(
     let report = String::from_utf8(ctx.out.take()).expect("commands write UTF-8");
     let tokenizer = ctx.read(|txn| Ok(txn.identity()?.tokenizer))?;
     Ok(Some(bounds::fit(report.trim_ascii_end().to_owned(), max_tokens, tokenizer)))
-}
-
-fn branches(txn: &dyn ReadTxn) -> Result<Vec<Value>, StoreError> {
-    let mut reports = Vec::new();
-    for branch in txn.branches()? {
-        if branch.name.is_reserved() {
-            continue;
-        }
-        let parent = branch.parent.map(|parent| txn.lineage(parent)).transpose()?;
-        let hash = |id| Ok::<Hash, StoreError>(txn.known_event(id)?.hash);
-        let point = branch.fork_point;
-        reports.push(json!({
-            "branch_id": branch.name,
-            "parent_branch_id": parent.map(|parent| parent.name),
-            "fork_point_event_id": point.map(|point| point.event),
-            "fork_point_sequence": branch.fork_sequence(),
-            "fork_point_hash": point.map(|point| hash(point.event)).transpose()?,
-            "head_event_id": branch.head,
-            "head_sequence": branch.head_sequence,
-            "head_hash": branch.head.map(hash).transpose()?,
-        }));
-    }
-    Ok(reports)
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use mk::event::EventType;
 use mk::id::EventId;
-use mk::store::{Changes, Engine, Leases, ReadTxn, StoreError};
+use mk::store::{Changes, Engine, Leases, Notices, ReadTxn, StoreError};
 use mk::time::Timestamp;
 use serde_json::{Value, json};
 
@@ -43,8 +43,8 @@ const GLANCE: Duration = Duration::from_millis(100);
 /// Events whose types are looked at to find forks and rollbacks; of more it is taken for granted.
 const LOOKED_AT: i64 = 1_000;
 
-/// Most leases that are told apart.
-const LEASES_MAX: usize = 1_000;
+/// Most leases and notices that are told apart.
+const LISTED_MAX: usize = 1_000;
 
 /// What the subscriptions of a connection watch.
 pub struct Subscriptions {
@@ -89,6 +89,8 @@ enum Mark {
     Nothing,
     Head(Option<EventId>),
     Leases(Vec<(String, u64, Timestamp)>),
+    /// Open notices, each with whether it is active.
+    Notices(Vec<(String, bool)>),
     /// How many branches, and the last event looked at; a change of structure counts up.
     Branches {
         count: u64,
@@ -353,9 +355,14 @@ fn mark(
     }
     Ok(match uri {
         Uri::Leases => {
-            let leases = txn.leases(Leases::Active(now), "", None, LEASES_MAX)?;
+            let leases = txn.leases(Leases::Active(now), "", None, LISTED_MAX)?;
             let held = leases.into_iter().map(|it| (it.resource, it.token, it.expires_at));
             Mark::Leases(held.collect())
+        }
+        Uri::Notices => {
+            let open = txn.notices(Notices { resource: None, cleared: false }, None, LISTED_MAX)?;
+            let marks = open.into_iter().map(|it| (it.is_active(now), it.id));
+            Mark::Notices(marks.map(|(is_active, id)| (id, is_active)).collect())
         }
         Uri::Branches => {
             let last = txn.log_head()?.map_or(0, |(id, _)| id.0);

@@ -38,6 +38,7 @@ pub enum Set {
     /// What an agent needs in an ordinary task.
     Core,
     All,
+    Notice,
     Repair,
 }
 
@@ -46,6 +47,7 @@ impl Set {
     pub fn group(self) -> Option<&'static str> {
         match self {
             Self::Core | Self::All => None,
+            Self::Notice => Some("notice"),
             Self::Repair => Some("repair"),
         }
     }

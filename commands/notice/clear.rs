@@ -12,10 +12,10 @@ use crate::cli::{Context, Failure, request};
 #[derive(Debug, clap::Args)]
 pub struct Clear {
     /// The id that `mk notice post` printed
-    id: NoticeId,
+    pub id: NoticeId,
     /// Do this once, however often it is asked for under ID
     #[arg(long, value_name = "ID")]
-    op_id: Option<OpId>,
+    pub op_id: Option<OpId>,
 }
 
 pub fn run(args: &Clear, ctx: &mut Context) -> Result<Answer, Failure> {

@@ -12,17 +12,17 @@ use crate::cli::{Context, Failure, Text, line};
 #[derive(Debug, clap::Args)]
 pub struct List {
     /// Only those about exactly this
-    resource: Option<Topic>,
+    pub resource: Option<Topic>,
     /// Also those that were cleared
     #[arg(long)]
-    cleared: bool,
+    pub cleared: bool,
     /// Start after this id
     #[arg(long, value_name = "ID")]
-    after: Option<NoticeId>,
+    pub after: Option<NoticeId>,
     /// Most that are listed, 1 to 1000
     #[arg(short = 'n', long, value_name = "N", default_value_t = 100,
           value_parser = clap::value_parser!(u64).range(1..=AT_ONCE as u64))]
-    limit: u64,
+    pub limit: u64,
 }
 
 impl Text for Listing {

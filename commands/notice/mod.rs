@@ -1,8 +1,8 @@
 //! `mk notice`
 
-mod clear;
-mod list;
-mod post;
+pub mod clear;
+pub mod list;
+pub mod post;
 mod transfer;
 
 use clap::Subcommand;

@@ -43,19 +43,29 @@ pub fn run(args: &Post, ctx: &mut Context) -> Result<Answer, Failure> {
         "-" => read_stdin("the message")?,
         text => text.to_owned(),
     };
+    post(&args.resource, &text, args.ttl.unwrap_or_default(), args.op_id.as_ref(), ctx)
+}
+
+/// Posts `text`, whatever it is.
+pub fn post(
+    resource: &Topic,
+    text: &str,
+    ttl: Ttl,
+    op_id: Option<&OpId>,
+    ctx: &mut Context,
+) -> Result<Answer, Failure> {
     let message: Message =
         text.parse().map_err(|error: notice::ValueError| Failure::usage(error.to_string()))?;
-    let ttl = args.ttl.unwrap_or_default();
     let posted = ctx.write(|txn, actor, outside| {
         let request = request([
             ("verb", "notice post".into()),
             ("agent", actor.agent.as_str().into()),
-            ("resource", args.resource.as_str().into()),
+            ("resource", resource.as_str().into()),
             ("message", message.as_str().into()),
             ("ttl_s", ttl.as_duration().as_secs().into()),
         ]);
-        once(txn, args.op_id.as_ref(), &request, |txn| {
-            let (what, at) = ((&args.resource, &message), actor.lease_now());
+        once(txn, op_id, &request, |txn| {
+            let (what, at) = ((resource, &message), actor.lease_now());
             Ok::<_, Failure>(notice::post(txn, &actor.agent, what, ttl, (at, outside.salt))?)
         })
     })?;

@@ -1,8 +1,7 @@
 //! What happened on a branch, a page at a time.
 
-use mk::canon::Object;
-use mk::event::{Event, EventType};
-use mk::id::{AgentId, BranchName, EventId};
+use mk::event::Event;
+use mk::id::{BranchName, EventId};
 use mk::lineage::{self, Linked};
 use mk::store::{ReadTxn, StoreError};
 use serde::Serialize;
@@ -10,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{BRANCH, MAX_TOKENS};
 use crate::Answer;
-use crate::cli::{Actor, Context, EventReport, Failure, head_of, subject};
+use crate::cli::{Actor, Context, EventReport, Failure, Filter, head_of, subject};
 use crate::mcp::given::Given;
 use crate::mcp::tool::{Effect, Kind, Param, Set, Tool, at_once};
 
@@ -63,58 +62,6 @@ struct Page {
     next: Option<Value>,
 }
 
-/// What an event must be to be on the page.
-struct Wanted<'a> {
-    after: u64,
-    agent: Option<AgentId>,
-    kind: Option<EventType>,
-    key: Option<&'a str>,
-    grep: Option<&'a str>,
-}
-
-impl Wanted<'_> {
-    fn is_everything(&self) -> bool {
-        let Self { after, agent, kind, key, grep } = self;
-        *after == 0 && (agent.is_none() && kind.is_none()) && (key.is_none() && grep.is_none())
-    }
-
-    fn fits(&self, event: &Event) -> bool {
-        if self.agent.as_ref().is_some_and(|agent| *agent != event.agent)
-            || self.kind.is_some_and(|kind| kind != event.kind)
-        {
-            return false;
-        }
-        let Some(content) = &event.content else {
-            return self.key.is_none() && self.grep.is_none();
-        };
-        let holds = |text: &str| {
-            // What has to be escaped in JSON is looked for unescaped.
-            content.payload.contains(text)
-                || mk::canon::Value::parse(content.payload.as_bytes())
-                    .is_ok_and(|value| has_text(&value, text))
-        };
-        self.key.is_none_or(|key| event.members().is_some_and(|payload| names(&payload, key)))
-            && self.grep.is_none_or(holds)
-    }
-}
-
-fn names(payload: &Object, key: &str) -> bool {
-    let text = |member: &str| payload.get(member).and_then(mk::canon::Value::as_str);
-    text("decision_key") == Some(key)
-        || text("key") == Some(key)
-        || payload.get("facts").is_some_and(|facts| facts.get(key).is_some())
-}
-
-fn has_text(value: &mk::canon::Value, text: &str) -> bool {
-    use mk::canon::Value::{Array, Object, String};
-    match value {
-        String(found) => found.contains(text),
-        Array(items) => items.iter().any(|item| has_text(item, text)),
-        Object(members) => members.iter().any(|(_, value)| has_text(value, text)),
-        _ => false,
-    }
-}
-
 /// Prints the newest `limit` events of the current branch, whole.
 pub fn newest(limit: u64, max_tokens: u64, ctx: &mut Context) -> Result<(), Failure> {
     let text = format!(r#"{{"limit":{limit},"full":true}}"#);
@@ -123,27 +70,24 @@ pub fn newest(limit: u64, max_tokens: u64, ctx: &mut Context) -> Result<(), Fail
 }
 
 fn run(given: &Given, ctx: &mut Context) -> Result<Answer, Failure> {
-    let wanted = Wanted {
-        after: given.number("after").unwrap_or(0),
-        agent: given.parsed("agent")?,
+    let filter = Filter {
+        by: given.parsed("agent")?,
         kind: given.parsed("type")?,
-        key: given.text("key"),
-        grep: given.text("grep"),
+        since: None,
+        until: None,
+        key: given.text("key").map(str::to_owned),
+        grep: given.text("grep").map(str::to_owned),
     };
-    let page = ctx.read(|txn| page(txn, given, &wanted, &ctx.actor(txn)?))?;
+    let page = ctx.read(|txn| page(txn, given, &filter, &ctx.actor(txn)?))?;
     ctx.out.document(&page)?;
     Ok(Answer::Yes)
 }
 
-fn page(
-    txn: &dyn ReadTxn,
-    given: &Given,
-    wanted: &Wanted<'_>,
-    actor: &Actor,
-) -> Result<Page, Failure> {
+fn page(txn: &dyn ReadTxn, given: &Given, filter: &Filter, actor: &Actor) -> Result<Page, Failure> {
     let (branch_id, head) = head_of(txn, None, actor)?;
     let tokenizer = txn.identity()?.tokenizer;
     let budget = given.max_tokens.saturating_sub(AROUND);
+    let after = given.number("after").unwrap_or(0);
     let limit = given.number("limit").unwrap_or(LIMIT.0) as usize;
     let mut at = head;
     if let (Some(head), Some(before)) = (head, given.number("before")) {
@@ -153,11 +97,11 @@ fn page(
     }
     let mut page = Page { branch_id, events: Vec::new(), omitted: None, next: None };
     let (mut tokens, mut looked_at, mut last) = (0, 0, None);
-    while let Some(id) = at.filter(|id| id.0.unsigned_abs() > wanted.after) {
+    while let Some(id) = at.filter(|id| id.0.unsigned_abs() > after) {
         let (event, link) = (txn.known_event(id)?, txn.link(id)?);
         looked_at += 1;
         let mut is_full = looked_at > LOOKED_AT;
-        if !is_full && wanted.fits(&event) {
+        if !is_full && filter.fits(&event) {
             let entry = entry(txn, &event, given.flag("full"))?;
             tokens += tokenizer.count(&entry.to_string());
             // The first is shown whatever it takes; the server cuts it.
@@ -168,7 +112,7 @@ fn page(
         }
         if is_full {
             page.next = last.map(|last: EventId| json!({ "before": last }));
-            page.omitted = wanted.is_everything().then_some(link.depth);
+            page.omitted = (after == 0 && !filter.has_gaps()).then_some(link.depth);
             break;
         }
         (last, at) = (Some(id), link.live_parent);

@@ -3,6 +3,8 @@
 mod branches;
 mod leases;
 mod log;
+mod notices;
+mod overview;
 mod reading;
 mod recording;
 mod upkeep;
@@ -35,6 +37,8 @@ pub fn all() -> Vec<&'static Tool> {
         branches::TOOLS,
         leases::TOOLS,
         log::TOOLS,
+        notices::TOOLS,
+        overview::TOOLS,
         reading::TOOLS,
         recording::TOOLS,
         upkeep::TOOLS,

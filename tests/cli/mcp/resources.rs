@@ -34,6 +34,7 @@ fn what_is_listed_can_be_read_and_says_what_commands_say() {
         [
             "mk://branches",
             "mk://leases",
+            "mk://notices",
             "mk://context/main",
             "mk://state/main",
             "mk://log/main",
@@ -54,8 +55,8 @@ fn what_is_listed_can_be_read_and_says_what_commands_say() {
     assert_eq!(read(&mut client, &by_hash), repo.json("show 2")["events"][0]);
     let schema = read(&mut client, "mk://schema/mk_note");
     assert_eq!(schema["input"]["required"], json!(["note"]));
-    let branches = read(&mut client, "mk://branches");
-    assert_eq!(branches["branches"][1]["fork_point_event_id"], 2, "{branches}");
+    assert_eq!(read(&mut client, "mk://branches"), repo.json("branch"));
+    assert_eq!(read(&mut client, "mk://notices"), repo.json("notice list"));
     for uri in ["mk://state/nope", "mk://event/99", "mk://schema/nope", "mk://state/%zz", "x:y"] {
         let answer = client.request("resources/read", json!({ "uri": uri }));
         assert_eq!(answer["error"]["code"], -32002, "{uri}: {answer}");
@@ -74,7 +75,7 @@ fn updated(uri: &str) -> impl Fn(&Value) -> bool {
 fn who_subscribed_is_told_what_another_process_changed_and_nothing_else() {
     let repo = Sandbox::new();
     let mut client = Client::open(&repo, &[]);
-    for uri in ["mk://state/main", "mk://leases", "mk://branches"] {
+    for uri in ["mk://state/main", "mk://leases", "mk://branches", "mk://notices"] {
         let done = client.request("resources/subscribe", json!({ "uri": uri }));
         assert_eq!(done["result"], json!({}), "{uri}");
     }
@@ -86,6 +87,9 @@ fn who_subscribed_is_told_what_another_process_changed_and_nothing_else() {
     client.await_message(|it| it["method"] == "notifications/resources/list_changed");
     repo.mk("--agent bob --branch side lease acquire a.rs").success();
     client.await_message(updated("mk://leases"));
+    assert_eq!(client.rest(), Vec::<Value>::new());
+    repo.mk("--agent bob notice post service:auth down").success();
+    client.await_message(updated("mk://notices"));
     assert_eq!(client.rest(), Vec::<Value>::new());
     client.request("resources/unsubscribe", json!({ "uri": "mk://state/main" }));
     repo.mk("--agent bob note two").success();

@@ -96,6 +96,10 @@ fn what_a_tool_answers_is_what_its_command_prints() {
     client.report("mk_note", json!({ "note": "-" }));
     client.report("mk_note", json!({ "note": "@/etc/passwd" }));
     client.report("mk_lease_acquire", json!({ "resources": ["src/a.rs", "b/"], "ttl_s": "60" }));
+    let post = json!({ "resource": "service:auth", "message": "-", "ttl_s": 60 });
+    let posted = client.report("mk_notice_post", post);
+    client.report("mk_notice_post", json!({ "resource": "service:db", "message": "up" }));
+    client.report("mk_notice_clear", json!({ "notice_id": posted["notice_id"] }));
     for (tool, arguments, command) in [
         ("mk_context", json!({ "budget": 1000 }), "context --budget 1000"),
         ("mk_context", json!({ "budget": 500, "branch": "main" }), "context main --budget 500"),
@@ -103,6 +107,10 @@ fn what_a_tool_answers_is_what_its_command_prints() {
         ("mk_diff", json!({ "a": "main" }), "diff main"),
         ("mk_lease_check", json!({ "resources": "src/" }), "lease check src/"),
         ("mk_lease_list", json!({}), "lease list"),
+        ("mk_status", json!({ "limit": 2 }), "status -n 2"),
+        ("mk_branch", json!({ "prefix": "try" }), "branch --prefix try"),
+        ("mk_blame", json!({ "key": "db" }), "blame db"),
+        ("mk_notice_list", json!({ "resource": "service:auth" }), "notice list service:auth"),
         ("mk_verify", json!({}), "verify"),
     ] {
         let mut report = client.report(tool, arguments);
