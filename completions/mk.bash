@@ -178,6 +178,9 @@ _mk() {
             mk__subcmd__lease,sweep)
                 cmd="mk__subcmd__lease__subcmd__sweep"
                 ;;
+            mk__subcmd__mcp,token)
+                cmd="mk__subcmd__mcp__subcmd__token"
+                ;;
             mk__subcmd__notice,clear)
                 cmd="mk__subcmd__notice__subcmd__clear"
                 ;;
@@ -1954,7 +1957,7 @@ _mk() {
             return 0
             ;;
         mk__subcmd__mcp)
-            opts="-C -h --tools --read-only --max-tokens --no-news --create --db --agent --branch --json --lock-timeout --color --help"
+            opts="-C -h --tools --read-only --max-tokens --no-news --http --tokens --no-auth --listen-anywhere --create --db --agent --branch --json --lock-timeout --color --help token"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1968,6 +1971,14 @@ _mk() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --http)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tokens)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 -C)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1977,6 +1988,40 @@ _mk() {
                     return 0
                     ;;
                 --agent)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --branch)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lock-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mk__subcmd__mcp__subcmd__token)
+            opts="-C -h --db --branch --json --lock-timeout --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --db)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

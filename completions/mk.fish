@@ -668,21 +668,35 @@ always\t''
 never\t''"
 complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from export" -l json -d 'Answer in JSON'
 complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from export" -s h -l help -d 'Print help'
-complete -c mk -n "__fish_mk_using_subcommand mcp" -l tools -d 'Which tools: core, all, or a comma list of names and groups (notice, repair) [env: MK_MCP_TOOLS] [default: core]' -r
-complete -c mk -n "__fish_mk_using_subcommand mcp" -l max-tokens -d 'Most tokens of an answer if the caller does not say, 256 to 20000 [env: MK_MCP_MAX_TOKENS] [default: 4000]' -r
-complete -c mk -n "__fish_mk_using_subcommand mcp" -s C -d 'Run as if started in DIR' -r -F
-complete -c mk -n "__fish_mk_using_subcommand mcp" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
-complete -c mk -n "__fish_mk_using_subcommand mcp" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
-complete -c mk -n "__fish_mk_using_subcommand mcp" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
-complete -c mk -n "__fish_mk_using_subcommand mcp" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
-complete -c mk -n "__fish_mk_using_subcommand mcp" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+complete -c mk -n "__fish_mk_using_subcommand mcp; and not __fish_seen_subcommand_from token" -l tools -d 'Which tools: core, all, or a comma list of names and groups (notice, repair) [env: MK_MCP_TOOLS] [default: core]' -r
+complete -c mk -n "__fish_mk_using_subcommand mcp; and not __fish_seen_subcommand_from token" -l max-tokens -d 'Most tokens of an answer if the caller does not say, 256 to 20000 [env: MK_MCP_MAX_TOKENS] [default: 4000]' -r
+complete -c mk -n "__fish_mk_using_subcommand mcp; and not __fish_seen_subcommand_from token" -l http -d 'Serve streamable HTTP there instead; port 0 picks one, which is said on stderr' -r
+complete -c mk -n "__fish_mk_using_subcommand mcp; and not __fish_seen_subcommand_from token" -l tokens -d 'Who may speak to it: lines AGENT_ID TOKEN, see `mk mcp token`' -r -F
+complete -c mk -n "__fish_mk_using_subcommand mcp; and not __fish_seen_subcommand_from token" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand mcp; and not __fish_seen_subcommand_from token" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand mcp; and not __fish_seen_subcommand_from token" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand mcp; and not __fish_seen_subcommand_from token" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand mcp; and not __fish_seen_subcommand_from token" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand mcp; and not __fish_seen_subcommand_from token" -l color -d 'When to colour text for people' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c mk -n "__fish_mk_using_subcommand mcp" -l read-only -d 'Write nothing, and offer no tool that does [env: MK_READ_ONLY]'
-complete -c mk -n "__fish_mk_using_subcommand mcp" -l no-news -d 'Do not tell with each answer what others did'
-complete -c mk -n "__fish_mk_using_subcommand mcp" -l create -d 'Make the project in this directory even if it is no git work tree'
-complete -c mk -n "__fish_mk_using_subcommand mcp" -l json -d 'Answer in JSON'
-complete -c mk -n "__fish_mk_using_subcommand mcp" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand mcp; and not __fish_seen_subcommand_from token" -l read-only -d 'Write nothing, and offer no tool that does [env: MK_READ_ONLY]'
+complete -c mk -n "__fish_mk_using_subcommand mcp; and not __fish_seen_subcommand_from token" -l no-news -d 'Do not tell with each answer what others did'
+complete -c mk -n "__fish_mk_using_subcommand mcp; and not __fish_seen_subcommand_from token" -l no-auth -d 'Let whoever is on this machine speak to it'
+complete -c mk -n "__fish_mk_using_subcommand mcp; and not __fish_seen_subcommand_from token" -l listen-anywhere -d 'Let other machines reach it'
+complete -c mk -n "__fish_mk_using_subcommand mcp; and not __fish_seen_subcommand_from token" -l create -d 'Make the project in this directory even if it is no git work tree'
+complete -c mk -n "__fish_mk_using_subcommand mcp; and not __fish_seen_subcommand_from token" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand mcp; and not __fish_seen_subcommand_from token" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand mcp; and not __fish_seen_subcommand_from token" -f -a "token" -d 'Make a line for the file that --tokens names'
+complete -c mk -n "__fish_mk_using_subcommand mcp; and __fish_seen_subcommand_from token" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand mcp; and __fish_seen_subcommand_from token" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand mcp; and __fish_seen_subcommand_from token" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand mcp; and __fish_seen_subcommand_from token" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand mcp; and __fish_seen_subcommand_from token" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand mcp; and __fish_seen_subcommand_from token" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand mcp; and __fish_seen_subcommand_from token" -s h -l help -d 'Print help'
 complete -c mk -n "__fish_mk_using_subcommand verify" -l anchor -d 'Lines that `mk anchor` printed, which must hold; # begins a comment' -r -F
 complete -c mk -n "__fish_mk_using_subcommand verify" -s C -d 'Run as if started in DIR' -r -F
 complete -c mk -n "__fish_mk_using_subcommand verify" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F

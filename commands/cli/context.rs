@@ -542,6 +542,13 @@ impl Chance {
         Self { seed, drawn: 0, ahead: Vec::new() }
     }
 
+    /// Bytes that nobody can guess, in tests neither.
+    pub fn secret() -> [u8; 24] {
+        let mut bytes = [0; 24];
+        getrandom::fill(&mut bytes).expect("the operating system gives random bytes");
+        bytes
+    }
+
     /// Bytes that nobody can guess, at most 32.
     pub fn draw<const N: usize>(&mut self) -> [u8; N] {
         let mut bytes = [0; N];

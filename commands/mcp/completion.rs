@@ -10,7 +10,6 @@ use serde_json::json;
 
 use super::body::Body;
 use super::message::{Fault, Members};
-use super::prompts;
 use super::resources::unread;
 use super::tool::Tool;
 use crate::cli::{Context, Failure, head_of};
@@ -24,7 +23,7 @@ const EVENTS: usize = 20;
 /// The result of `completion/complete`.
 ///
 /// # Errors
-/// If it is not asked for an argument of a prompt or template that there is.
+/// If it is not asked for an argument of a prompt or of a template.
 pub fn complete(params: &Members, tools: &[&Tool], ctx: &Context) -> Result<Body, Fault> {
     let missing = |name: &str| Fault::params(format!("{name} is missing"));
     let reference = params.object("ref")?.ok_or_else(|| missing("ref"))?;
@@ -32,7 +31,7 @@ pub fn complete(params: &Members, tools: &[&Tool], ctx: &Context) -> Result<Body
     let name = argument.required_text("name")?;
     let start = argument.text("value")?.unwrap_or_default();
     match reference.required_text("type")?.as_str() {
-        "ref/prompt" => prompts::check(&reference.required_text("name")?)?,
+        "ref/prompt" => drop(reference.required_text("name")?),
         "ref/resource" => drop(reference.required_text("uri")?),
         other => {
             let shown = mk::id::shown(other);

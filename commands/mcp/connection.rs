@@ -9,7 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use mk::code::Code;
-use mk::id::shown;
+use mk::id::{AgentId, shown};
 use mk::store::Patience;
 
 use super::answer;
@@ -59,6 +59,10 @@ pub struct Connection {
     handshake: Option<(Revision, Option<Client>)>,
     work: Arc<Work>,
     subscriptions: Arc<Subscriptions>,
+    /// Who is at the other end, if that is known from elsewhere.
+    pub agent: Option<AgentId>,
+    /// What the session of who names none is called, if not as that of the process.
+    pub session: Option<String>,
 }
 
 /// Requests that are not answered yet.
@@ -144,7 +148,9 @@ impl Connection {
         let of = Arc::clone(&office);
         let context = move || of.server.own_context();
         let subscriptions = Subscriptions::new(Arc::clone(&outbox), context);
-        Self { office, outbox, handshake: None, work: Arc::default(), subscriptions }
+        let (handshake, work) = (None, Arc::default());
+        let (agent, session) = (None, None);
+        Self { office, outbox, handshake, work, subscriptions, agent, session }
     }
 
     /// Takes a line, and sees to it that it is answered; answers whether it was a message.
@@ -170,7 +176,7 @@ impl Connection {
         (self.outbox)(&envelope.with("error", &fault).json());
     }
 
-    fn take(&mut self, message: Message) {
+    pub fn take(&mut self, message: Message) {
         match message {
             Message::Response => {}
             Message::Notification { method, params } => {
@@ -181,11 +187,14 @@ impl Connection {
                     self.cancel(&id);
                 }
             }
-            Message::Request(request) => self.serve(request),
+            Message::Request(request) => {
+                let outbox = Arc::clone(&self.outbox);
+                self.ask(request, &outbox);
+            }
         }
     }
 
-    fn cancel(&self, id: &Id) {
+    pub fn cancel(&self, id: &Id) {
         let removed = self.work.requests().by_id.remove(id);
         if let Some(given_up) = removed {
             given_up.store(true, Ordering::Relaxed);
@@ -202,19 +211,21 @@ impl Connection {
         }
     }
 
-    fn serve(&mut self, Request { id, method, params }: Request) {
+    /// Serves a request, of which the answer goes to `outbox`.
+    pub fn ask(&mut self, Request { id, method, params }: Request, outbox: &Outbox) {
         let mut requests = self.work.requests();
         if requests.by_id.contains_key(&id) {
             drop(requests);
             let fault = Fault::new(Fault::NO_REQUEST, "a request with this id is in work");
-            return self.refuse(Bad { id: Some(id), fault });
+            let envelope = Body::new().with("jsonrpc", &"2.0").with("id", &id);
+            return outbox(&envelope.with("error", &fault).json());
         }
         let is_full = requests.open >= IN_WORK + IN_LINE;
         let given_up = Arc::new(AtomicBool::new(false));
         requests.by_id.insert(id.clone(), Arc::clone(&given_up));
         requests.open += 1;
         drop(requests);
-        let (work, outbox) = (Arc::clone(&self.work), Arc::clone(&self.outbox));
+        let (work, outbox) = (Arc::clone(&self.work), Arc::clone(outbox));
         let revision = Revision::V2025November;
         let mut pending = Pending { id, revision, given_up, work, outbox };
         let (call, is_stated) = match params.members().and_then(|params| self.call(params)) {
@@ -301,7 +312,9 @@ impl Connection {
             (None, Some((revision, client))) => (*revision, client.clone()),
             (None, None) => (Revision::V2025November, None),
         };
-        Ok((Call { revision, client, meta: meta.unwrap_or_default(), params }, is_stated))
+        let (agent, session) = (self.agent.clone(), self.session.clone());
+        let meta = meta.unwrap_or_default();
+        Ok((Call { revision, client, agent, session, meta, params }, is_stated))
     }
 
     fn initialize(&mut self, mut pending: Pending, params: &Members) {

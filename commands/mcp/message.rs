@@ -61,6 +61,7 @@ impl Fault {
     pub const PARAMS: i32 = -32_602;
     pub const INTERNAL: i32 = -32_603;
     pub const NO_RESOURCE: i32 = -32_002;
+    pub const HEADER: i32 = -32_020;
     pub const VERSION: i32 = -32_022;
 
     pub fn new(code: i32, message: impl Into<String>) -> Self {

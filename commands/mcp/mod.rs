@@ -8,6 +8,7 @@ mod bounds;
 mod completion;
 mod connection;
 mod given;
+mod http;
 mod instructions;
 mod lane;
 mod lines;
@@ -23,13 +24,19 @@ mod subscriptions;
 mod tool;
 mod tools;
 
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::process;
 
-use mk::id::hex;
+use clap::Subcommand;
+use mk::id::{AgentId, hex};
+use serde::Serialize;
 
 use crate::Answer;
-use crate::cli::{Context, Failure};
+use crate::cli::{Chance, Context, Failure, Text};
 use connection::Office;
+use http::Place;
 use server::{Options, Server};
 
 /// Serve the memory to a coding agent over the Model Context Protocol
@@ -39,6 +46,8 @@ use server::{Options, Server};
 /// themselves: see docs/mcp.md for how to wire it.
 #[derive(Debug, clap::Args)]
 pub struct Mcp {
+    #[command(subcommand)]
+    verb: Option<Verb>,
     /// Which tools: core, all, or a comma list of names and groups (notice, repair)
     /// [env: MK_MCP_TOOLS] [default: core]
     #[arg(long, value_name = "SET")]
@@ -53,12 +62,50 @@ pub struct Mcp {
     /// Do not tell with each answer what others did
     #[arg(long)]
     no_news: bool,
+    /// Serve streamable HTTP there instead; port 0 picks one, which is said on stderr
+    #[arg(long, value_name = "ADDR:PORT")]
+    http: Option<SocketAddr>,
+    /// Who may speak to it: lines AGENT_ID TOKEN, see `mk mcp token`
+    #[arg(long, value_name = "FILE", requires = "http")]
+    tokens: Option<PathBuf>,
+    /// Let whoever is on this machine speak to it
+    #[arg(long, requires = "http", conflicts_with = "tokens")]
+    no_auth: bool,
+    /// Let other machines reach it
+    #[arg(long, requires = "http")]
+    listen_anywhere: bool,
     /// Make the project in this directory even if it is no git work tree
     #[arg(long)]
     create: bool,
 }
 
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Make a line for the file that --tokens names
+    Token {
+        /// Who is to use it
+        agent: AgentId,
+    },
+}
+
+#[derive(Serialize)]
+struct Line {
+    agent_id: AgentId,
+    token: String,
+}
+
+impl Text for Line {
+    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "{} {}", self.agent_id, self.token)
+    }
+}
+
 pub fn run(args: &Mcp, ctx: &mut Context) -> Result<Answer, Failure> {
+    if let Some(Verb::Token { agent }) = &args.verb {
+        let token = hex(&Chance::secret());
+        ctx.print(&Line { agent_id: agent.clone(), token })?;
+        return Ok(Answer::Yes);
+    }
     let read_only = args.read_only || start::is_read_only()?;
     let tools = start::tools(args.tools.as_deref(), read_only)?;
     let max_tokens = start::max_tokens(args.max_tokens.as_deref())?;
@@ -68,5 +115,12 @@ pub fn run(args: &Mcp, ctx: &mut Context) -> Result<Answer, Failure> {
     let (global, clocks) = (ctx.global.clone(), ctx.clocks());
     let news = !args.no_news;
     let options = Options { global, clocks, tools, read_only, max_tokens, news, session };
-    stdio::serve(&Office::new(Server::new(options)))
+    let office = Office::new(Server::new(options));
+    let Some(address) = args.http else { return stdio::serve(&office) };
+    if args.tokens.is_none() && !args.no_auth {
+        return Err(Failure::usage("--http needs --tokens FILE")
+            .hint("make a line of it with `mk mcp token AGENT_ID`"));
+    }
+    let (anywhere, tokens) = (args.listen_anywhere, args.tokens.clone());
+    http::serve(office, &Place { address, anywhere, tokens })
 }

@@ -67,12 +67,6 @@ pub fn list() -> Body {
     Body::new().with("prompts", &prompts.collect::<Vec<_>>())
 }
 
-/// # Errors
-/// If there is no prompt of that name.
-pub fn check(name: &str) -> Result<(), Fault> {
-    find(name).map(drop)
-}
-
 fn find(name: &str) -> Result<&'static Prompt, Fault> {
     PROMPTS
         .iter()

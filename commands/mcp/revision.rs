@@ -68,7 +68,7 @@ pub fn server_info() -> serde_json::Value {
     })
 }
 
-const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+pub const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
 

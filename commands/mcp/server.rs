@@ -66,6 +66,10 @@ pub enum Lookup {
 pub struct Call {
     pub revision: Revision,
     pub client: Option<Client>,
+    /// Who calls, if that is known from elsewhere than the request.
+    pub agent: Option<AgentId>,
+    /// What the session is called if the request does not say.
+    pub session: Option<String>,
     pub meta: Members,
     pub params: Members,
 }
@@ -208,6 +212,8 @@ impl Server {
         let call = Call {
             revision: Revision::V2026,
             client: None,
+            agent: None,
+            session: None,
             meta: Members::default(),
             params: Members::default(),
         };
@@ -250,9 +256,12 @@ impl Server {
         {
             metadata.insert("client", shortened(client));
         }
-        let Options { global, clocks, .. } = &self.options;
+        let (mut global, clocks) = (self.options.global.clone(), self.options.clocks);
+        if call.agent.is_some() {
+            global.agent.clone_from(&call.agent);
+        }
         let given_up = Arc::clone(given_up);
-        Context::for_caller(global.clone(), *clocks, Caller { agent, session, metadata, given_up })
+        Context::for_caller(global, clocks, Caller { agent, session, metadata, given_up })
     }
 
     /// Rule: docs/spec/mcp.md, section 10.
@@ -260,7 +269,7 @@ impl Server {
         let text = |name| call.meta.text(name).ok().flatten();
         match (text("sessionId"), call.meta.contains("threadId")) {
             (Some(session), true) => Session::Given(session),
-            _ => Session::Own(self.options.session.clone()),
+            _ => Session::Own(call.session.as_ref().unwrap_or(&self.options.session).clone()),
         }
     }
 
@@ -306,7 +315,7 @@ fn shortened(client: &Client) -> Canonical {
 
 fn capabilities() -> serde_json::Value {
     json!({
-        "tools": { "listChanged": true },
+        "tools": { "listChanged": false },
         "resources": { "subscribe": true, "listChanged": true },
         "prompts": { "listChanged": false },
         "completions": {},

@@ -45,7 +45,8 @@ pub fn serve(office: &Arc<Office>) -> Result<Answer, Failure> {
     });
     let mut connection = Connection::new(Arc::clone(office), outbox);
     let end = connection.end();
-    on_signals(connection.end())?;
+    let at_signal = connection.end();
+    on_signals(move || at_signal(AT_SIGNAL))?;
     let mut input = BufReader::with_capacity(1 << 16, own(io::stdin().as_fd())?);
     let mut bad = 0;
     loop {
@@ -80,14 +81,14 @@ fn own(descriptor: impl AsFd) -> Result<File, Failure> {
 }
 
 /// Ends the process on a signal once requests in work are done, at a second one at once.
-fn on_signals(end: impl Fn(Duration) + Send + 'static) -> Result<(), Failure> {
+pub fn on_signals(end: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
     let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP])
         .map_err(|error| Failure::new(Code::IO, format!("cannot await signals: {error}")))?;
     thread::spawn(move || {
         let mut came = signals.forever();
         came.next();
         thread::spawn(move || {
-            end(AT_SIGNAL);
+            end();
             process::exit(0);
         });
         came.next();
@@ -105,7 +106,7 @@ pub fn log(level: &str, text: &str) {
 }
 
 /// A panic of one request is told of and does not end the others.
-fn tell_of_panics() {
+pub fn tell_of_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let trace = std::backtrace::Backtrace::force_capture();
         log("error", &format!("a fault in mk itself, please report it: {panic}"));

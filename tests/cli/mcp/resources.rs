@@ -220,6 +220,8 @@ fn arguments_are_completed_by_prefix() {
     let tool = complete(state, "tool", "mk_lease_re")["result"]["completion"]["values"].clone();
     assert_eq!(tool, json!(["mk_lease_release", "mk_lease_renew"]));
     let nope = json!({ "type": "ref/prompt", "name": "nope" });
-    assert_eq!(complete(nope, "key", "")["error"]["code"], -32602);
+    let done = complete(nope, "nope", "")["result"]["completion"].clone();
+    assert_eq!(done, json!({ "values": [], "total": 0, "hasMore": false }));
+    assert_eq!(complete(json!({ "type": "x" }), "key", "")["error"]["code"], -32602);
     client.close_quietly();
 }
