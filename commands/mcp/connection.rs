@@ -16,6 +16,7 @@ use super::answer;
 use super::body::Body;
 use super::lane::Lane;
 use super::message::{self, Bad, Fault, Id, Members, Message, Request};
+use super::progress::Progress;
 use super::prompts;
 use super::resources::{self, Uri};
 use super::revision::{self, Client, Revision};
@@ -371,7 +372,10 @@ fn run(
         pending.answer(Ok(Body::new()));
         return None;
     }
+    let token = order.progress_token();
+    let progress = token.map(|token| Progress::begin(token, Arc::clone(&pending.outbox)));
     let ran = catch_unwind(AssertUnwindSafe(|| office.server.run(order, &pending.given_up)));
+    drop(progress);
     match ran {
         Ok(Ok((body, mut ctx))) => {
             pending.answer(Ok(body));

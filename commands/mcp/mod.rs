@@ -14,6 +14,7 @@ mod lane;
 mod lines;
 mod message;
 mod news;
+mod progress;
 mod prompts;
 mod resources;
 mod revision;

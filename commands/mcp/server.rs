@@ -1,6 +1,7 @@
 //! What the server does for a request, whatever way it came.
 
 use std::collections::HashSet;
+use std::env;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -74,6 +75,9 @@ pub struct Call {
     pub params: Members,
 }
 
+/// Tools that go through all of a store.
+const SLOW: &[&str] = &["mk_verify", "mk_gc"];
+
 /// A call of a tool, ready to run.
 pub struct Order {
     tool: &'static Tool,
@@ -90,6 +94,14 @@ impl Order {
     pub fn wait(&self) -> Duration {
         let wait = self.given.as_ref().map(|given| (self.tool.wait)(given));
         wait.ok().and_then(Result::ok).unwrap_or_default()
+    }
+
+    /// What the client calls the progress of the call, as JSON, if it wants to hear of it and the call
+    /// may take long.
+    pub fn progress_token(&self) -> Option<String> {
+        let is_slow = SLOW.contains(&self.tool.name) || !self.wait().is_zero();
+        let token = self.call.meta.get("progressToken").filter(|_| is_slow)?.get();
+        (!token.starts_with(['{', '[', 't', 'f'])).then(|| token.to_owned())
     }
 
     /// The same without a wait.
@@ -182,6 +194,10 @@ impl Server {
             return Err(answer::read_only());
         }
         let mut ctx = self.context(call, given_up);
+        // So that tests can see what a bug comes to.
+        if cfg!(debug_assertions) && env::var("MK_MCP_PANIC").is_ok_and(|name| name == tool.name) {
+            panic!("asked for by MK_MCP_PANIC");
+        }
         if let Some(branch) = given.parsed("branch")? {
             ctx.global.branch = Some(branch);
         }

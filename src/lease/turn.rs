@@ -124,5 +124,9 @@ pub fn acquire_in_turn(
             (Some(ticket), None) => ticket.wait(lapses_in, &patience)?,
             (None, _) => return attempt,
         }
+        if patience.is_given_up() {
+            // It may be free now, but nobody wants it any more.
+            return attempt;
+        }
     }
 }

@@ -72,10 +72,16 @@ impl<'a> Patience<'a> {
         Self { given_up: Some(given_up), ..self }
     }
 
+    /// Whether the wait is in vain by now.
+    #[must_use]
+    pub fn is_given_up(&self) -> bool {
+        self.given_up.is_some_and(|given_up| given_up.load(Ordering::Relaxed))
+    }
+
     /// What is left of it.
     #[must_use]
     pub fn left(&self) -> Duration {
-        if self.given_up.is_some_and(|given_up| given_up.load(Ordering::Relaxed)) {
+        if self.is_given_up() {
             return Duration::ZERO;
         }
         self.whole.saturating_sub(self.begun.elapsed())

@@ -6,4 +6,5 @@ mod news;
 mod resources;
 mod start;
 mod tools;
+mod waits;
 mod wire;
