@@ -67,7 +67,10 @@ pub fn run(args: &Context, ctx: &mut cli::Context) -> Result<Answer, Failure> {
         note_erased(txn, branch.head)?;
         let (topic, now) = (args.resource.as_ref(), ctx.lease_now());
         Ok(match args.full {
-            true => context::full_with_notices(txn, &branch, topic, now)?,
+            true => {
+                let policy = cli::policy_to_read_by(txn)?;
+                context::full_with_notices(txn, &branch, (topic, policy.as_ref()), now)?
+            }
             false => {
                 let budget = args.budget.unwrap_or(DEFAULT_BUDGET);
                 match args.goal.as_deref().filter(|_| args.exec_budget > 0) {

@@ -41,6 +41,7 @@ mod show;
 mod stats;
 mod status;
 mod switch;
+mod sync;
 mod task;
 mod undo;
 mod verify;
@@ -104,6 +105,7 @@ const COMMANDS: &[Entry] = &[
     entry!("retract", retract::Retract),
     entry!("lease", lease::Lease),
     entry!("notice", notice::Notice),
+    entry!("sync", sync::Sync),
     entry!("status", status::Status),
     entry!("branch", branch::BranchArgs),
     entry!("log", log::Log),

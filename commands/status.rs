@@ -7,7 +7,7 @@ use mk::revision;
 use mk::status::{self, Part};
 
 use crate::Answer;
-use crate::cli::{Context, Failure, Text, line};
+use crate::cli::{Context, Failure, Text, line, policy_to_read_by};
 
 /// Show how things stand: who is here, what is leased, what blocks, what was decided and told
 #[derive(Debug, clap::Args)]
@@ -97,7 +97,9 @@ pub fn run(args: &Status, ctx: &mut Context) -> Result<Answer, Failure> {
         let actor = ctx.actor(txn)?;
         let name = args.branch_name.as_ref().unwrap_or(&actor.branch);
         let branch = revision::branch(txn, name.as_str())?;
-        Ok(status::status(txn, &branch, args.limit as usize, ctx.lease_now())?)
+        let policy = policy_to_read_by(txn)?;
+        let as_of = (ctx.lease_now(), policy.as_ref());
+        Ok(status::status(txn, &branch, args.limit as usize, as_of)?)
     })?;
     ctx.print(&status)?;
     Ok(Answer::Yes)

@@ -48,6 +48,7 @@ complete -c mk -n "__fish_mk_needs_command" -f -a "undo" -d 'Roll back your own 
 complete -c mk -n "__fish_mk_needs_command" -f -a "retract" -d 'Take back a decision, a fact or a task, whoever recorded it'
 complete -c mk -n "__fish_mk_needs_command" -f -a "lease" -d 'Claim files for yourself for a while, or see who did'
 complete -c mk -n "__fish_mk_needs_command" -f -a "notice" -d 'Tell everybody who works on the project something, or see what was told'
+complete -c mk -n "__fish_mk_needs_command" -f -a "sync" -d 'Exchange notices with other projects through a folder that all of them can write'
 complete -c mk -n "__fish_mk_needs_command" -f -a "status" -d 'Show how things stand: who is here, what is leased, what blocks, what was decided and told'
 complete -c mk -n "__fish_mk_needs_command" -f -a "branch" -d 'List the branches, the oldest first, with where each left its parent, its head and its tokens'
 complete -c mk -n "__fish_mk_needs_command" -f -a "log" -d 'Show what happened on a branch, newest first'
@@ -390,6 +391,103 @@ always\t''
 never\t''"
 complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from import" -l json -d 'Answer in JSON'
 complete -c mk -n "__fish_mk_using_subcommand notice; and __fish_seen_subcommand_from import" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand sync; and not __fish_seen_subcommand_from init trust revoke enable run status audit" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand sync; and not __fish_seen_subcommand_from init trust revoke enable run status audit" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand sync; and not __fish_seen_subcommand_from init trust revoke enable run status audit" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand sync; and not __fish_seen_subcommand_from init trust revoke enable run status audit" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand sync; and not __fish_seen_subcommand_from init trust revoke enable run status audit" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand sync; and not __fish_seen_subcommand_from init trust revoke enable run status audit" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand sync; and not __fish_seen_subcommand_from init trust revoke enable run status audit" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand sync; and not __fish_seen_subcommand_from init trust revoke enable run status audit" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand sync; and not __fish_seen_subcommand_from init trust revoke enable run status audit" -f -a "init" -d 'Make a policy file and a key, and print what other peers need to trust this one'
+complete -c mk -n "__fish_mk_using_subcommand sync; and not __fish_seen_subcommand_from init trust revoke enable run status audit" -f -a "trust" -d 'Trust a peer: take in what it publishes in the name of its agents'
+complete -c mk -n "__fish_mk_using_subcommand sync; and not __fish_seen_subcommand_from init trust revoke enable run status audit" -f -a "revoke" -d 'Trust a peer no longer: what it published stays, and nothing of it is taken in any more'
+complete -c mk -n "__fish_mk_using_subcommand sync; and not __fish_seen_subcommand_from init trust revoke enable run status audit" -f -a "enable" -d 'Take part in the exchange of a policy, for good'
+complete -c mk -n "__fish_mk_using_subcommand sync; and not __fish_seen_subcommand_from init trust revoke enable run status audit" -f -a "run" -d 'Publish the notices of this peer, and take in those of the others: exit 1 if a peer has an error'
+complete -c mk -n "__fish_mk_using_subcommand sync; and not __fish_seen_subcommand_from init trust revoke enable run status audit" -f -a "status" -d 'Show the peers and how fresh what they published is'
+complete -c mk -n "__fish_mk_using_subcommand sync; and not __fish_seen_subcommand_from init trust revoke enable run status audit" -f -a "audit" -d 'List what was published, accepted and rejected, the newest first'
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from init" -l folder -d 'The folder that the peers share' -r
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from init" -l workspace -d 'The name of the exchange, the same for all peers' -r
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from init" -l peer -d 'The name of this peer in it' -r
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from init" -l agents -d 'The agents that it speaks for, with commas between them' -r
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from init" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from init" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from init" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from init" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from init" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from init" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from init" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from init" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from trust" -l public-key -d 'Its public key, as `mk sync init` printed it there' -r
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from trust" -l agents -d 'The agents that it speaks for, with commas between them' -r
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from trust" -l policy -d 'The policy file [default: the one that `mk sync enable` was given]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from trust" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from trust" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from trust" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from trust" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from trust" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from trust" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from trust" -l replace -d 'The peer is trusted already: trust it with this key and these agents instead'
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from trust" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from trust" -s h -l help -d 'Print help'
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from revoke" -l policy -d 'The policy file [default: the one that `mk sync enable` was given]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from revoke" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from revoke" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from revoke" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from revoke" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from revoke" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from revoke" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from revoke" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from revoke" -s h -l help -d 'Print help'
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from enable" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from enable" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from enable" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from enable" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from enable" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from enable" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from enable" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from enable" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from run" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from run" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from run" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from run" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from run" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from run" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from run" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from run" -s h -l help -d 'Print help'
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from status" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from status" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from status" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from status" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from status" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from status" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from status" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help'
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from audit" -s n -l limit -d 'Most that are listed, 1 to 1000' -r
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from audit" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from audit" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from audit" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from audit" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from audit" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from audit" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from audit" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand sync; and __fish_seen_subcommand_from audit" -s h -l help -d 'Print help'
 complete -c mk -n "__fish_mk_using_subcommand status" -s n -l limit -d 'Most that are shown of each kind, 1 to 100' -r
 complete -c mk -n "__fish_mk_using_subcommand status" -s C -d 'Run as if started in DIR' -r -F
 complete -c mk -n "__fish_mk_using_subcommand status" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F

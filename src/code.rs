@@ -53,6 +53,9 @@ codes! {
     LEASE_LOST = "lease-lost", 1, false, "the token is not the current one of a lease that you hold";
     NOTICE_NOT_FOUND = "notice-not-found", 128, false, "no notice has this id";
     NOT_AUTHOR = "not-author", 1, false, "a notice is cleared by its author alone";
+    AUTHOR_NOT_ALLOWED = "author-not-allowed", 1, false, "the policy of the exchange lets this agent post and clear nothing here";
+    UNSIGNED_IMPORT_DISABLED = "unsigned-import-disabled", 1, false, "notices come here by the signed exchange alone";
+    SYNC_OFF = "sync-off", 1, false, "the project takes part in no signed exchange";
     NOTICE_CONFLICT = "notice-conflict", 1, false, "a notice of a document says something else here";
     SECRET_REFUSED = "secret-refused", 1, false, "the input holds what looks like a secret";
     NOT_ERASABLE = "not-erasable", 1, false, "the content of the event is gone, or cannot be taken alone";

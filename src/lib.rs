@@ -29,6 +29,7 @@ pub mod setting;
 pub mod stats;
 pub mod status;
 pub mod store;
+pub mod sync;
 pub mod text;
 pub mod time;
 pub mod tokens;

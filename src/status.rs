@@ -12,6 +12,7 @@ use crate::id::{AgentId, BranchName, EventId};
 use crate::lease::LeaseReport;
 use crate::notice::{self, NoticeReport};
 use crate::store::{Branch, Leases, ReadTxn, StoreError};
+use crate::sync::Policy;
 use crate::time::Timestamp;
 use crate::workspace;
 use crate::workspace::context::DEFAULT_BUDGET;
@@ -130,7 +131,8 @@ impl From<&Decision> for DecisionReport {
     }
 }
 
-/// How things stand on `branch` at `now`, with at most `most` of each kind.
+/// How things stand on `branch` at `now`, with at most `most` of each kind. `policy` is that of the
+/// signed exchange, if there is one.
 ///
 /// # Errors
 /// Those of the store.
@@ -138,7 +140,7 @@ pub fn status(
     txn: &dyn ReadTxn,
     branch: &Branch,
     most: usize,
-    now: Timestamp,
+    (now, policy): (Timestamp, Option<&Policy>),
 ) -> Result<Status, StoreError> {
     let state = workspace::state(txn, branch.head)?;
     let tokens = branch.head.map_or(Ok(0), |head| txn.link(head).map(|link| link.context))?;
@@ -167,7 +169,7 @@ pub fn status(
         leases: Part { shown, omitted: leases.omitted, next: leases.next },
         blockers: Part::first(blockers, most, &fold).map(BlockerReport::from),
         decisions: Part::first(decisions, most, &fold).map(DecisionReport::from),
-        notices: notices.map(|notice| NoticeReport::new(notice, now)),
+        notices: notices.map(|notice| NoticeReport::new(notice, now, policy)),
     })
 }
 

@@ -18,8 +18,9 @@ use mk::notice::NoticeError;
 use mk::operation::OperationError;
 use mk::revision::RevisionError;
 use mk::setting::SettingError;
-use mk::store::StoreError;
 use mk::store::memkernel::SourceError;
+use mk::store::{FolderError, StoreError};
+use mk::sync::{PolicyError, SyncError};
 use mk::transfer::{self, ExportError};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -201,6 +202,9 @@ failures!(
     ImportError,
     ResourceError,
     TtlError,
+    SyncError,
+    PolicyError,
+    FolderError,
     BackupError,
     ContentError,
     EraseError,
@@ -363,6 +367,29 @@ impl Detailed for NoticeError {
     }
 }
 
+impl Detailed for SyncError {
+    fn details(&self) -> Map<String, Value> {
+        match self {
+            Self::Bound { bound, .. } => {
+                members(json!({ "workspace_id": bound.workspace, "peer_id": bound.peer }))
+            }
+            _ => Map::new(),
+        }
+    }
+}
+
+impl Detailed for PolicyError {
+    fn details(&self) -> Map<String, Value> {
+        Map::new()
+    }
+}
+
+impl Detailed for FolderError {
+    fn details(&self) -> Map<String, Value> {
+        Map::new()
+    }
+}
+
 impl Detailed for SourceError {
     fn details(&self) -> Map<String, Value> {
         Map::new()
@@ -474,6 +501,9 @@ fn hint(code: Code) -> Option<&'static str> {
         Code::RESERVED_TYPE => "use the command that writes them, see `mk help`",
         Code::LEASE_LOST => "do not write what it was for; take it anew with `mk lease acquire`",
         Code::NOTICE_NOT_FOUND => "see `mk notice list --cleared`",
+        Code::AUTHOR_NOT_ALLOWED => "see `mk sync status`",
+        Code::UNSIGNED_IMPORT_DISABLED => "see `mk sync run`",
+        Code::SYNC_OFF => "join one with `mk sync enable POLICY`",
         Code::NOTICE_CONFLICT => "leave it out with `mk notice export ID…` where it came from",
         Code::SECRET_REFUSED => "take it out; see `mk config core.secrets`",
         Code::PREFIX_REQUIRED => "name one with --prefix: branch b becomes PREFIX/b",

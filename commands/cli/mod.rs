@@ -3,6 +3,7 @@
 mod compaction;
 mod completion;
 mod context;
+mod exchange;
 mod external;
 mod failure;
 mod format;
@@ -18,6 +19,7 @@ mod write;
 pub use compaction::{Compaction, compact, compact_due, compact_now};
 pub use completion::completion_script;
 pub use context::{Actor, Caller, Chance, Clocks, Context, Global, Session};
+pub use exchange::{policy, policy_to_read_by};
 pub use external::{external, nearest_commands};
 pub use failure::{Failure, usage_failure};
 pub use format::Format;

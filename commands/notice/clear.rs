@@ -4,7 +4,7 @@ use mk::notice::{self, NoticeId};
 use mk::operation::{OpId, once};
 
 use crate::Answer;
-use crate::cli::{Context, Failure, request};
+use crate::cli::{Context, Failure, policy, request};
 
 /// Take a notice back that you posted: what it told of is over
 ///
@@ -26,8 +26,9 @@ pub fn run(args: &Clear, ctx: &mut Context) -> Result<Answer, Failure> {
             ("notice", args.id.as_str().into()),
         ]);
         once(txn, args.op_id.as_ref(), &request, |txn| {
-            let now = actor.lease_now();
-            Ok::<_, Failure>(notice::clear(txn, &args.id, &actor.agent, now)?)
+            let policy = policy(txn)?;
+            let (who, now) = ((&actor.agent, policy.as_ref()), actor.lease_now());
+            Ok::<_, Failure>(notice::clear(txn, &args.id, who, now)?)
         })
     })?;
     ctx.print(&cleared)?;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use mk::notice::{self, AT_ONCE, Listing, NoticeId, Topic};
 
 use crate::Answer;
-use crate::cli::{Context, Failure, Text, line};
+use crate::cli::{Context, Failure, Text, line, policy_to_read_by};
 
 /// List the notices that are not cleared, by id: id, resource, author, status, when its time runs out,
 /// message
@@ -48,8 +48,9 @@ impl Text for Listing {
 pub fn run(args: &List, ctx: &mut Context) -> Result<Answer, Failure> {
     let listing = ctx.read(|txn| {
         let which = (args.resource.as_ref(), args.cleared);
-        let limit = args.limit as usize;
-        Ok(notice::list(txn, which, args.after.as_ref(), limit, ctx.lease_now())?)
+        let (limit, policy) = (args.limit as usize, policy_to_read_by(txn)?);
+        let as_of = (ctx.lease_now(), policy.as_ref());
+        Ok(notice::list(txn, which, args.after.as_ref(), limit, as_of)?)
     })?;
     ctx.print(&listing)?;
     Ok(Answer::Yes)

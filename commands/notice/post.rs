@@ -6,7 +6,7 @@ use mk::notice::{self, Message, Posted, Topic, Ttl};
 use mk::operation::{Once, OpId, once};
 
 use crate::Answer;
-use crate::cli::{Context, Failure, Text, read_stdin, request};
+use crate::cli::{Context, Failure, Text, policy, read_stdin, request};
 
 /// Tell everybody something about a resource, and print the id of the notice
 #[derive(Debug, clap::Args)]
@@ -65,8 +65,10 @@ pub fn post(
             ("ttl_s", ttl.as_duration().as_secs().into()),
         ]);
         once(txn, op_id, &request, |txn| {
-            let (what, at) = ((resource, &message), actor.lease_now());
-            Ok::<_, Failure>(notice::post(txn, &actor.agent, what, ttl, (at, outside.salt))?)
+            let policy = policy(txn)?;
+            let (who, what) = ((&actor.agent, policy.as_ref()), (resource, &message));
+            let mut draw = || (outside.salt)();
+            Ok::<_, Failure>(notice::post(txn, who, what, ttl, (actor.lease_now(), &mut draw))?)
         })
     })?;
     if !posted.report.redacted.is_empty() {

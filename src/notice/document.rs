@@ -60,24 +60,25 @@ pub fn write(notices: &[Notice]) -> Result<String, DocumentError> {
     if notices.len() > NOTICES_MAX {
         return Err(DocumentError::Notices(notices.len()));
     }
-    let items: Vec<Value> = notices
-        .iter()
-        .map(|notice| {
-            Object::from_iter([
-                ("notice_id", Value::from(notice.id.as_str())),
-                ("author", notice.author.as_str().into()),
-                ("resource", notice.resource.as_str().into()),
-                ("message", notice.message.as_str().into()),
-                ("created_at", moment(notice.created_at).into()),
-                ("expires_at", moment(notice.expires_at).into()),
-                ("cleared_at", notice.cleared_at.map(moment).into()),
-            ])
-            .into()
-        })
-        .collect();
+    let items: Vec<Value> = notices.iter().map(written).collect();
     let document = Object::from_iter([("notices", items.into()), ("schema", Value::from(SCHEMA))]);
     let text = document.canonical();
     if text.len() > BYTES_MAX { Err(DocumentError::Bytes(text.len())) } else { Ok(text) }
+}
+
+/// A notice as it stands in a document.
+#[must_use]
+pub fn written(notice: &Notice) -> Value {
+    let members = Object::from_iter([
+        ("notice_id", Value::from(notice.id.as_str())),
+        ("author", notice.author.as_str().into()),
+        ("resource", notice.resource.as_str().into()),
+        ("message", notice.message.as_str().into()),
+        ("created_at", moment(notice.created_at).into()),
+        ("expires_at", moment(notice.expires_at).into()),
+        ("cleared_at", notice.cleared_at.map(moment).into()),
+    ]);
+    members.into()
 }
 
 /// The notices of a document, in its order.
@@ -103,6 +104,14 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Notice>, DocumentError> {
     if items.len() > NOTICES_MAX {
         return Err(DocumentError::Notices(items.len()));
     }
+    read_notices(items)
+}
+
+/// Notices as they stand in a document, in their order.
+///
+/// # Errors
+/// If one is not as it must be, or there twice.
+pub fn read_notices(items: &[Value]) -> Result<Vec<Notice>, DocumentError> {
     let mut ids = BTreeSet::new();
     let mut notices = Vec::with_capacity(items.len());
     for (at, item) in (1..).zip(items) {
@@ -138,6 +147,7 @@ fn notice(item: &Value) -> Result<Notice, String> {
         created_at: time("created_at")?,
         expires_at: time("expires_at")?,
         cleared_at,
+        source: None,
     };
     misfit(&notice).map_or(Ok(notice), Err)
 }
@@ -158,13 +168,20 @@ pub fn misfit(notice: &Notice) -> Option<String> {
         _ if notice.cleared_at.is_some_and(|cleared| cleared < notice.created_at) => {
             "cleared_at is before created_at".to_owned()
         }
+        _ if notice.source.as_ref().is_some_and(|peer| {
+            !notice.id.strip_prefix(peer.as_str()).is_some_and(|rest| rest.starts_with(':'))
+        }) =>
+        {
+            "its id does not begin with its peer".to_owned()
+        }
         _ => return None,
     };
     Some(why)
 }
 
 /// Date, `T` or a space, time with seconds, offset. A [`Timestamp`] reads more than that.
-fn read_moment(text: &str) -> Option<Timestamp> {
+#[must_use]
+pub fn read_moment(text: &str) -> Option<Timestamp> {
     let (date, clock) = text.split_at_checked(10)?;
     let clock = clock.strip_prefix(['T', ' '])?;
     let has_seconds = clock.as_bytes().get(5) == Some(&b':') && clock.len() > 8;

@@ -17,10 +17,12 @@ use crate::log::{LogError, Rules, SecretPolicy, refuse_in_name};
 use crate::operation::OperationError;
 use crate::secret;
 use crate::store::{Notice, Notices, ReadTxn, StoreError, WriteTxn};
+use crate::sync::{self, Policy};
 use crate::time::Timestamp;
 
 pub use document::{DocumentError, misfit};
 pub use report::{Imported, Listing, Next, NoticeReport, Posted, Status};
+pub(crate) use value::is_peer;
 pub use value::{Message, NoticeId, TTL_DEFAULT, TTL_MAX, Topic, Ttl, ValueError};
 
 /// Most notices that one listing shows.
@@ -37,6 +39,10 @@ pub enum NoticeError {
     NotFound(String),
     #[error("notice '{id}' is of '{author}'")]
     NotAuthor { id: NoticeId, author: AgentId },
+    #[error("'{agent}' may post and clear no notices here: {why}")]
+    AuthorNotAllowed { agent: AgentId, why: &'static str },
+    #[error("notices come here by the signed exchange alone")]
+    UnsignedImport,
     #[error("notice '{id}' of the document says other things than the notice of that id here")]
     Conflict { id: String },
     /// A secret where it cannot be taken out.
@@ -55,6 +61,8 @@ impl Coded for NoticeError {
             Self::Document(error) => error.code(),
             Self::NotFound(_) => Code::NOTICE_NOT_FOUND,
             Self::NotAuthor { .. } => Code::NOT_AUTHOR,
+            Self::AuthorNotAllowed { .. } => Code::AUTHOR_NOT_ALLOWED,
+            Self::UnsignedImport => Code::UNSIGNED_IMPORT_DISABLED,
             Self::Conflict { .. } => Code::NOTICE_CONFLICT,
             Self::Log(error) => error.code(),
             Self::Operation(error) => error.code(),
@@ -68,17 +76,20 @@ impl Coded for NoticeError {
 /// an id that is not taken are used.
 ///
 /// # Errors
-/// A secret that can only be refused; those of the store.
+/// [`NoticeError::AuthorNotAllowed`] by the policy of the signed exchange; a secret that can only be
+/// refused; those of the store.
 pub fn post(
     txn: &mut dyn WriteTxn,
-    agent: &AgentId,
+    (agent, policy): (&AgentId, Option<&Policy>),
     (topic, message): (&Topic, &Message),
     ttl: Ttl,
     (now, draw): (Timestamp, &mut dyn FnMut() -> [u8; 16]),
 ) -> Result<Posted, NoticeError> {
-    let mut id = NoticeId::drawn(draw());
+    let source = speaks_for(txn, agent, policy)?;
+    let mut drawn = || NoticeId::drawn(draw()).of(source.as_deref());
+    let mut id = drawn();
     while txn.notice(id.as_str())?.is_some() {
-        id = NoticeId::drawn(draw());
+        id = drawn();
     }
     let (message, redacted) = without_secrets(txn, agent, topic, message)?;
     let micros = i64::try_from(ttl.as_duration().as_micros()).expect("it is a week at most");
@@ -90,9 +101,30 @@ pub fn post(
         created_at: now,
         expires_at: Timestamp::from_micros(now.micros().saturating_add(micros)),
         cleared_at: None,
+        source,
     };
     txn.put_notice(&notice)?;
     Ok(Posted::new(notice, redacted))
+}
+
+/// The peer that `agent` speaks for in the signed exchange; none where there is no exchange.
+///
+/// Rule: docs/spec/kernel.md, section 15, "Effects on notices".
+fn speaks_for(
+    txn: &dyn ReadTxn,
+    agent: &AgentId,
+    policy: Option<&Policy>,
+) -> Result<Option<String>, NoticeError> {
+    let Some(bound) = txn.binding()? else { return Ok(None) };
+    let refused = |why| NoticeError::AuthorNotAllowed { agent: agent.clone(), why };
+    let policy = policy.ok_or_else(|| refused("the policy of the signed exchange is missing"))?;
+    if !sync::fits(policy, &bound) {
+        return Err(refused("the policy is of another exchange than this project"));
+    }
+    match policy.own().agents.contains(agent) {
+        true => Ok(Some(bound.peer)),
+        false => Err(refused("the policy of the signed exchange does not name it")),
+    }
 }
 
 fn without_secrets(
@@ -123,13 +155,15 @@ fn without_secrets(
 /// Takes the notice back, from `now` on. One that was cleared before stays as it is.
 ///
 /// # Errors
-/// [`NoticeError::NotFound`]; [`NoticeError::NotAuthor`] unless `agent` posted it.
+/// [`NoticeError::AuthorNotAllowed`] by the policy of the signed exchange; [`NoticeError::NotFound`];
+/// [`NoticeError::NotAuthor`] unless `agent` posted it.
 pub fn clear(
     txn: &mut dyn WriteTxn,
     id: &NoticeId,
-    agent: &AgentId,
+    (agent, policy): (&AgentId, Option<&Policy>),
     now: Timestamp,
 ) -> Result<Posted, NoticeError> {
+    speaks_for(txn, agent, policy)?;
     let mut notice = known(txn, id)?;
     if notice.author != *agent {
         return Err(NoticeError::NotAuthor { id: id.clone(), author: notice.author });
@@ -151,7 +185,7 @@ fn open(topic: Option<&Topic>) -> Notices<'_> {
 }
 
 /// Up to `limit` of the notices about `topic`, or of all, with ids after `after`; those too that were
-/// cleared, if `cleared` says so.
+/// cleared, if `cleared` says so. `policy` is that of the signed exchange, if there is one.
 ///
 /// # Errors
 /// Those of the store.
@@ -160,7 +194,7 @@ pub fn list(
     (topic, cleared): (Option<&Topic>, bool),
     after: Option<&NoticeId>,
     limit: usize,
-    now: Timestamp,
+    (now, policy): (Timestamp, Option<&Policy>),
 ) -> Result<Listing, StoreError> {
     let which = Notices { cleared, ..open(topic) };
     let after = after.map(NoticeId::as_str);
@@ -168,7 +202,7 @@ pub fn list(
     let omitted = txn.count_notices(which, after)? - found.len() as u64;
     let last = found.last().filter(|_| omitted > 0);
     let next = last.map(|notice| Next { after: notice.id.clone() });
-    let notices = found.into_iter().map(|notice| NoticeReport::new(notice, now)).collect();
+    let notices = found.into_iter().map(|notice| NoticeReport::new(notice, now, policy)).collect();
     Ok(Listing { notices, omitted, next })
 }
 
@@ -209,10 +243,21 @@ pub fn export(txn: &dyn ReadTxn, ids: Option<&[NoticeId]>) -> Result<String, Not
 ///
 /// # Errors
 /// A document that is not as it must be; [`NoticeError::Conflict`] if a notice says something else
-/// here.
+/// here; [`NoticeError::UnsignedImport`] where there is a signed exchange.
 pub fn import(txn: &mut dyn WriteTxn, document: &[u8]) -> Result<Imported, NoticeError> {
+    if txn.binding()?.is_some() {
+        return Err(NoticeError::UnsignedImport);
+    }
+    take_in(txn, document::read(document)?)
+}
+
+/// Takes in notices that were read.
+pub(crate) fn take_in(
+    txn: &mut dyn WriteTxn,
+    notices: Vec<Notice>,
+) -> Result<Imported, NoticeError> {
     let mut imported = Imported { changed: 0, secrets_in: Vec::new() };
-    for notice in document::read(document)? {
+    for notice in notices {
         let cleared_at = match txn.notice(&notice.id)? {
             None => notice.cleared_at,
             Some(known) if (Notice { cleared_at: known.cleared_at, ..notice.clone() }) != known => {

@@ -4,12 +4,12 @@
 
 use serde::Serialize;
 
-use super::document::moment;
-use super::report::Status;
+use super::report::NoticeReport;
 use super::value::{Topic, ValueError};
 use super::{NoticeError, open};
 use crate::canon::write_string;
-use crate::store::{Notice, ReadTxn};
+use crate::store::ReadTxn;
+use crate::sync::Policy;
 use crate::time::Timestamp;
 
 /// The least, the usual, and the highest budget of a page, in tokens.
@@ -27,6 +27,8 @@ pub struct Want<'a> {
     pub offset: usize,
     /// Most that are taken.
     pub limit: usize,
+    /// That of the signed exchange, if there is one.
+    pub policy: Option<&'a Policy>,
 }
 
 /// What a page holds, and what it does not.
@@ -44,7 +46,7 @@ pub struct Page {
 #[derive(Debug, Clone)]
 pub struct Block {
     pub page: Page,
-    pub notices: Vec<Notice>,
+    pub notices: Vec<NoticeReport>,
     /// Begins with the two line breaks that set it off; empty if there is nothing to say.
     pub text: String,
     pub tokens: u64,
@@ -63,9 +65,11 @@ pub fn page(txn: &dyn ReadTxn, want: Want<'_>, now: Timestamp) -> Result<Block, 
     let total = all.len();
     let left = all.get(want.offset..).unwrap_or_default();
     let mut chosen = 0;
-    let mut text = block(&[], total, now);
+    let reports: Vec<NoticeReport> =
+        left.iter().map(|notice| NoticeReport::new(notice.clone(), now, want.policy)).collect();
+    let mut text = block(&[], total);
     for count in 1..=left.len().min(want.limit) {
-        let longer = block(&left[..count], total - count, now);
+        let longer = block(&reports[..count], total - count);
         if tokenizer.count(&longer) > want.budget {
             break;
         }
@@ -82,10 +86,10 @@ pub fn page(txn: &dyn ReadTxn, want: Want<'_>, now: Timestamp) -> Result<Block, 
         requires_larger_budget: remain && chosen == 0,
     };
     let tokens = tokenizer.count(&text);
-    Ok(Block { page, notices: left[..chosen].to_vec(), text, tokens })
+    Ok(Block { page, notices: reports.into_iter().take(chosen).collect(), text, tokens })
 }
 
-fn block(notices: &[Notice], omitted: usize, now: Timestamp) -> String {
+fn block(notices: &[NoticeReport], omitted: usize) -> String {
     if notices.is_empty() && omitted == 0 {
         return String::new();
     }
@@ -94,7 +98,7 @@ fn block(notices: &[Notice], omitted: usize, now: Timestamp) -> String {
         if place > 0 {
             out.push_str(", ");
         }
-        write_notice(&mut out, notice, now);
+        write_notice(&mut out, notice);
     }
     out.push(']');
     if omitted > 0 {
@@ -106,26 +110,28 @@ fn block(notices: &[Notice], omitted: usize, now: Timestamp) -> String {
     out
 }
 
-fn write_notice(out: &mut String, notice: &Notice, now: Timestamp) {
-    let (created, expires) = (moment(notice.created_at), moment(notice.expires_at));
-    let members: [(&str, &str); 6] = [
-        ("notice_id", &notice.id),
-        ("author", notice.author.as_str()),
-        ("resource", &notice.resource),
-        ("message", &notice.message),
-        ("created_at", &created),
-        ("expires_at", &expires),
+fn write_notice(out: &mut String, report: &NoticeReport) {
+    let it = &report.notice;
+    let members: [(&str, Option<&str>); 9] = [
+        ("notice_id", Some(&it.notice_id)),
+        ("author", Some(it.author.as_str())),
+        ("resource", Some(&it.resource)),
+        ("message", Some(&it.message)),
+        ("created_at", Some(&it.created_at)),
+        ("expires_at", Some(&it.expires_at)),
+        ("cleared_at", it.cleared_at.as_deref()),
+        ("status", Some(report.status.as_str())),
+        ("source_peer", report.source_peer.as_deref()),
     ];
     out.push('{');
     for (name, value) in members {
         out.push_str(&format!("\"{name}\": "));
-        write_string(out, value);
+        match value {
+            Some(value) => write_string(out, value),
+            None => out.push_str("null"),
+        }
         out.push_str(", ");
     }
-    // Open, and from no signed exchange.
-    let status = Status::of(notice, now).as_str();
-    out.push_str(&format!(
-        "\"cleared_at\": null, \"status\": \"{status}\", \"source_peer\": null, \
-         \"trusted_source\": null}}"
-    ));
+    let trusted = report.trusted_source.map_or("null".to_owned(), |trusted| trusted.to_string());
+    out.push_str(&format!("\"trusted_source\": {trusted}}}"));
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::document::moment;
 use crate::id::AgentId;
 use crate::store::Notice;
+use crate::sync::Policy;
 use crate::time::Timestamp;
 
 /// A notice as it was made or cleared.
@@ -74,13 +75,21 @@ pub struct NoticeReport {
     #[serde(flatten)]
     pub notice: Posted,
     pub status: Status,
+    /// The peer of the signed exchange that it is of.
+    pub source_peer: Option<String>,
+    /// Whether that peer is trusted; null where there is no exchange.
+    pub trusted_source: Option<bool>,
 }
 
 impl NoticeReport {
+    /// `policy` is that of the signed exchange, if there is one.
     #[must_use]
-    pub fn new(notice: Notice, now: Timestamp) -> Self {
-        let status = Status::of(&notice, now);
-        Self { notice: Posted::new(notice, Vec::new()), status }
+    pub fn new(notice: Notice, now: Timestamp, policy: Option<&Policy>) -> Self {
+        let (status, source_peer) = (Status::of(&notice, now), notice.source.clone());
+        let trusted_source = policy
+            .map(|policy| source_peer.as_ref().is_some_and(|peer| policy.peers.contains_key(peer)));
+        let notice = Posted::new(notice, Vec::new());
+        Self { notice, status, source_peer, trusted_source }
     }
 }
 

@@ -112,6 +112,12 @@ impl NoticeId {
         let parts = [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]];
         Self(parts.join("-"))
     }
+
+    /// The same id with the peer that it comes from, if any.
+    #[must_use]
+    pub fn of(self, peer: Option<&str>) -> Self {
+        peer.map_or(self.clone(), |peer| Self(format!("{peer}:{}", self.0)))
+    }
 }
 
 impl FromStr for NoticeId {
@@ -138,7 +144,8 @@ fn is_uuid(text: &str) -> bool {
         })
 }
 
-fn is_peer(text: &str) -> bool {
+/// Whether it can be the name of a peer of the signed exchange.
+pub(crate) fn is_peer(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     (1..=PEER_MAX).contains(&text.len())
         && text

@@ -1,5 +1,6 @@
 //! Rows as they are, for `mk verify`: read before anything is believed of them.
 
+mod exchange;
 mod execution;
 mod lease;
 mod notice;
@@ -129,6 +130,9 @@ impl<'a> Audit<'a> {
             "PRAGMA integrity_check(checkpoint)",
             "PRAGMA integrity_check(lease)",
             "PRAGMA integrity_check(notice)",
+            "PRAGMA integrity_check(exchange)",
+            "PRAGMA integrity_check(exchange_peer)",
+            "PRAGMA integrity_check(exchange_audit)",
             "PRAGMA integrity_check(exec_record)",
             "PRAGMA integrity_check(exec_goal)",
             "PRAGMA integrity_check(exec_lease)",

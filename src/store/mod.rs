@@ -5,8 +5,10 @@
 
 pub(crate) mod audit;
 mod changes;
+mod exchange;
 mod execution;
 pub(crate) mod files;
+pub mod folder;
 mod lease;
 pub mod location;
 pub mod memkernel;
@@ -24,7 +26,9 @@ use crate::lineage::Link;
 use crate::time::Timestamp;
 
 pub use changes::{Changes, Woken};
+pub use exchange::{AuditRow, Binding, ExchangeRead, ExchangeWrite, PeerRow};
 pub use execution::{ExecGoal, ExecLease, ExecRead, ExecRecord, ExecTotals, ExecWrite};
+pub use folder::{Folder, FolderError, Unread};
 pub use lease::{Holder, Lease, Leases, Origin, RESOURCE_MAX, TOKEN_MAX, TTL_MAX};
 pub use notice::{Notice, NoticeRead, NoticeWrite, Notices};
 pub use sqlite::Sqlite;
@@ -117,7 +121,7 @@ pub struct Identity {
 /// What can be read inside a transaction. Every read in one transaction sees one state.
 ///
 /// All operations fail with [`StoreError`] alone.
-pub trait ReadTxn: ExecRead + NoticeRead {
+pub trait ReadTxn: ExecRead + NoticeRead + ExchangeRead {
     fn identity(&self) -> Result<Identity, StoreError>;
 
     /// The branch of that name, letter case observed.
@@ -190,7 +194,7 @@ pub trait ReadTxn: ExecRead + NoticeRead {
 }
 
 /// What can be written inside a transaction. Nothing is kept unless all of it is.
-pub trait WriteTxn: ReadTxn + ExecWrite + NoticeWrite {
+pub trait WriteTxn: ReadTxn + ExecWrite + NoticeWrite + ExchangeWrite {
     /// Stores an event under the next id with its link. `event.id` must be one more than the last.
     fn insert_event(&mut self, event: &Event, link: &Link) -> Result<(), StoreError>;
     /// Takes the content of an event away, as [`Event::erase`] did with `event`.

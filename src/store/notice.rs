@@ -17,6 +17,8 @@ pub struct Notice {
     pub expires_at: Timestamp,
     /// Since when it is over; none while it is open.
     pub cleared_at: Option<Timestamp>,
+    /// The peer of the signed exchange that it is of; none if it was posted or imported without one.
+    pub source: Option<String>,
 }
 
 impl Notice {
@@ -57,6 +59,8 @@ pub trait NoticeRead {
     ) -> Result<Vec<Notice>, StoreError>;
     /// How many notices are wanted, with ids after `after`.
     fn count_notices(&self, which: Notices<'_>, after: Option<&str>) -> Result<u64, StoreError>;
+    /// The notices of a peer of the signed exchange, by id.
+    fn notices_of(&self, source: &str) -> Result<Vec<Notice>, StoreError>;
     /// Up to `limit` of the notices that are not cleared, about `resource` or all, the newest first.
     fn newest_notices(
         &self,

@@ -113,9 +113,38 @@ CREATE TABLE notice(
   message TEXT NOT NULL,
   created_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL,
-  cleared_at INTEGER
+  cleared_at INTEGER,
+  source TEXT
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX notice_open ON notice(created_at) WHERE cleared_at IS NULL;
+CREATE INDEX notice_source ON notice(source, id) WHERE source IS NOT NULL;
+
+CREATE TABLE exchange(
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  workspace TEXT NOT NULL,
+  peer TEXT NOT NULL,
+  policy TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE exchange_peer(
+  peer TEXT NOT NULL PRIMARY KEY,
+  sequence INTEGER NOT NULL,
+  digest BLOB NOT NULL,
+  sent_at INTEGER NOT NULL,
+  received_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE exchange_audit(
+  id INTEGER PRIMARY KEY,
+  at INTEGER NOT NULL,
+  peer TEXT NOT NULL,
+  direction TEXT NOT NULL,
+  outcome TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  sequence INTEGER,
+  changed INTEGER NOT NULL
+) STRICT;
+CREATE INDEX exchange_audit_peer ON exchange_audit(peer, id);
 
 CREATE TABLE exec_record(
   event INTEGER PRIMARY KEY,

@@ -13,6 +13,7 @@ mod anchor;
 mod branch;
 mod checkpoint;
 mod event;
+mod exchange;
 mod execution;
 mod link;
 mod memory;

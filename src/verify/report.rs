@@ -93,6 +93,8 @@ kinds! {
     Lease = "lease",
     /// A notice holds what cannot stand there.
     Notice = "notice",
+    /// A row of the signed exchange of notices holds what cannot stand there.
+    Exchange = "exchange",
     /// The current branch of an agent is none.
     CurrentBranch = "current-branch",
     /// An anchor is of another project.

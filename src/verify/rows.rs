@@ -130,6 +130,7 @@ fn small_tables(audit: &Audit<'_>, plan: &Plan, findings: &mut Findings) -> Resu
             findings.add(Kind::Notice, About::STORE, why);
         }
     })?;
+    super::exchange::verify(audit, findings)?;
     let mut named = HashMap::new();
     audit.operations(|id, digest, report| {
         let mut wrong = |why: String| {

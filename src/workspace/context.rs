@@ -14,6 +14,7 @@ use crate::notice::document::moment;
 use crate::notice::page::{self, Want};
 use crate::notice::{self, NoticeError, Topic};
 use crate::store::{Branch, Notice, ReadTxn, StoreError};
+use crate::sync::Policy;
 use crate::text;
 use crate::time::Timestamp;
 use crate::tokens::Tokenizer;
@@ -96,10 +97,11 @@ pub fn full(txn: &dyn ReadTxn, branch: &Branch) -> Result<Context, StoreError> {
 pub fn full_with_notices(
     txn: &dyn ReadTxn,
     branch: &Branch,
-    topic: Option<&Topic>,
+    (topic, policy): (Option<&Topic>, Option<&Policy>),
     now: Timestamp,
 ) -> Result<Context, NoticeError> {
-    let want = Want { resource: topic, budget: page::BUDGET, offset: 0, limit: usize::MAX };
+    let (budget, offset, limit) = (page::BUDGET, 0, usize::MAX);
+    let want = Want { resource: topic, budget, offset, limit, policy };
     let block = page::page(txn, want, now)?;
     let mut context = full(txn, branch)?;
     context.text.push_str(&block.text);

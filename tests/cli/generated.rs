@@ -168,6 +168,9 @@ fn help_explains_a_command_or_the_codes() {
         lease-lost                1 no        the token is not the current one of a lease that you hold
         notice-not-found        128 no        no notice has this id
         not-author                1 no        a notice is cleared by its author alone
+        author-not-allowed        1 no        the policy of the exchange lets this agent post and clear nothing here
+        unsigned-import-disabled    1 no        notices come here by the signed exchange alone
+        sync-off                  1 no        the project takes part in no signed exchange
         notice-conflict           1 no        a notice of a document says something else here
         secret-refused            1 no        the input holds what looks like a secret
         not-erasable              1 no        the content of the event is gone, or cannot be taken alone

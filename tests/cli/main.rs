@@ -37,5 +37,6 @@ mod secrets;
 mod state;
 mod stores;
 mod streams;
+mod sync;
 mod transfer;
 mod verify_log;

@@ -58,7 +58,7 @@ fn a_listing_is_bounded_and_says_how_to_go_on() {
         serde_json::json!({"notices": [{
             "notice_id": FIRST, "author": "ann", "resource": "a:1", "message": "one",
             "created_at": "2026-11-30T10:00:00Z", "expires_at": "2026-11-30T11:00:00Z",
-            "cleared_at": null, "status": "active",
+            "cleared_at": null, "status": "active", "source_peer": null, "trusted_source": null,
         }], "omitted": 0, "next": null})
     );
 }

@@ -12,6 +12,7 @@ mod config;
 mod event_line;
 mod export_lines;
 mod memkernel;
+mod notices;
 pub mod peer;
 mod resource;
 mod revision;
@@ -23,6 +24,7 @@ pub use config::config;
 pub use event_line::event_line;
 pub use export_lines::export_lines;
 pub use memkernel::{memkernel, memkernel_file};
+pub use notices::{notice_document, signed_bundle, sync_policy};
 pub use resource::resource;
 pub use revision::revision;
 

@@ -179,6 +179,9 @@ decoders! {
     export_lines: 300;
     memkernel: 60;
     memkernel_file: 20 + "memkernel-import/sample.db";
+    notice_document: 1_000;
     resource: 2_000;
     revision: 2_000;
+    signed_bundle: 300;
+    sync_policy: 1_000;
 }

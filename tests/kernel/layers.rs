@@ -30,6 +30,7 @@ const PURE: &[&str] = &[
     "mkep/transition.rs",
     "notice/value.rs",
     "secret/",
+    "sync/policy.rs",
     "text.rs",
     "time.rs",
     "tokens/",

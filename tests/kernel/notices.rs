@@ -56,11 +56,11 @@ fn carry_out<E: Engine>(
                     drawn += 1;
                     [drawn; 16]
                 };
-                notice::post(txn, &agent(*by), (&about, &message), ttl, (now, &mut draw))
+                notice::post(txn, (&agent(*by), None), (&about, &message), ttl, (now, &mut draw))
             }
             Deed::Clear { agent: by, notice: number } => {
                 let id = NoticeId::drawn([first + number + 1; 16]);
-                notice::clear(txn, &id, &agent(*by), now)
+                notice::clear(txn, &id, (&agent(*by), None), now)
             }
         });
         answers.push(match done {
@@ -77,7 +77,7 @@ fn everything(txn: &dyn ReadTxn, now: Timestamp) -> Result<String, StoreError> {
     for (about, cleared) in [None, Some(topic(0)), Some(topic(1))].iter().zip([false, true, false])
     {
         for limit in [1, 3, 100] {
-            let listing = notice::list(txn, (about.as_ref(), cleared), None, limit, now)?;
+            let listing = notice::list(txn, (about.as_ref(), cleared), None, limit, (now, None))?;
             told.push_str(&serde_json::to_string(&listing).unwrap());
             told.push_str(&format!("{:?}", notice::newest(txn, about.as_ref(), limit, now)?));
         }
@@ -116,11 +116,11 @@ proptest! {
     fn a_listing_goes_on_where_it_stopped(deeds in any_deeds(), limit in 1..5_usize) {
         let mut store = new_store();
         let (_, now) = carry_out(&mut store, &deeds, 0);
-        let all = store.read(|txn| notice::list(txn, (None, true), None, 1_000, now)).unwrap();
+        let all = store.read(|txn| notice::list(txn, (None, true), None, 1_000, (now, None))).unwrap();
         let (mut told, mut after) = (Vec::new(), None);
         loop {
             let page = store
-                .read(|txn| notice::list(txn, (None, true), after.as_ref(), limit, now))
+                .read(|txn| notice::list(txn, (None, true), after.as_ref(), limit, (now, None)))
                 .unwrap();
             told.extend(page.notices.iter().map(|it| it.notice.notice_id.clone()));
             prop_assert_eq!(page.omitted as usize, all.notices.len() - told.len());
@@ -177,6 +177,7 @@ proptest! {
             created_at: Timestamp::from_micros(beginning().micros() + at),
             expires_at: seconds(9),
             cleared_at: Some(seconds(2)),
+            source: None,
         };
         let written = notice::document::write(std::slice::from_ref(&notice)).unwrap();
         prop_assert_eq!(notice::document::read(written.as_bytes()).unwrap(), vec![notice]);

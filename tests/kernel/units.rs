@@ -10,16 +10,19 @@ use mk::event::{Content, Event};
 use mk::id::{AgentId, BranchName, EventId, Hash, LineageId, hex};
 use mk::lease::Resource;
 use mk::store::location;
+use mk::sync;
 use mk::workspace::render;
 use sha2::{Digest, Sha256};
 
+use crate::cases::exchange::write_private;
 use crate::cases::{directory, read_lines, waiting};
 
 /// Replayed in the modules of the library that hold the function.
 const IN_THE_LIBRARY: &[&str] = &["blockers", "canonical", "coercion", "tokens"];
 
 /// Replayed below.
-const HERE: &[&str] = &["discovery", "hash", "ids", "insights", "normalize", "render"];
+const HERE: &[&str] =
+    &["discovery", "hash", "ids", "insights", "normalize", "render", "sync_config"];
 
 fn lines(name: &str) -> Vec<Object> {
     read_lines(&directory().join(format!("unit/{name}.jsonl")))
@@ -41,6 +44,28 @@ fn every_recorded_file_is_replayed_or_waits_for_its_part() {
             let name = file.unwrap().file_name().into_string().unwrap();
             assert!(known.contains(&format!("{folder}/{name}")), "{folder}/{name}");
         }
+    }
+}
+
+#[test]
+fn policies_of_an_exchange_are_taken_or_refused_as_recorded() {
+    // The key that most of the recorded policies have as that of the own peer.
+    const SEED: [u8; 32] = [0xa1; 32];
+    for line in lines("sync_config") {
+        let home = tempfile::tempdir().unwrap();
+        for folder in ["exchange", "store"] {
+            fs::create_dir(home.path().join(folder)).unwrap();
+        }
+        let (policy, store) = (home.path().join("sync.json"), home.path().join("store/mk.db"));
+        fs::write(&store, "").unwrap();
+        for key in ["sync.key", "exchange/sync.key"] {
+            write_private(&home.path().join(key), &SEED, 0o600);
+        }
+        let mode = u32::from_str_radix(text(&line, "mode").trim_start_matches("0o"), 8).unwrap();
+        write_private(&policy, line.get("config").unwrap().canonical().as_bytes(), mode);
+        let opened = sync::open(&policy, &store);
+        let is_ok = Value::from(opened.is_ok());
+        assert_eq!(line.get("ok"), Some(&is_ok), "{line:?}: {:?}", opened.err());
     }
 }
 

@@ -34,5 +34,6 @@ fn notice_row(row: &Row<'_>) -> Result<Notice, Misfit> {
         created_at: moment(row, 4, 0, "created_at")?,
         expires_at: moment(row, 5, 0, "expires_at")?,
         cleared_at,
+        source: column(row, 7, 0, "source")?,
     })
 }

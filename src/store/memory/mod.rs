@@ -1,6 +1,7 @@
 //! The obvious engine: rows in maps. Property tests hold the verbs on it against the verbs on SQLite,
 //! and it proves that nothing above the seam needs a particular engine.
 
+mod exchange;
 mod execution;
 mod notice;
 
@@ -28,6 +29,7 @@ pub struct Memory {
     settings: BTreeMap<String, String>,
     current: BTreeMap<AgentId, BranchName>,
     execution: execution::Execution,
+    exchange: exchange::Exchange,
 }
 
 impl Memory {
@@ -56,6 +58,7 @@ impl Memory {
             settings: BTreeMap::new(),
             current: BTreeMap::new(),
             execution: execution::Execution::default(),
+            exchange: exchange::Exchange::default(),
         }
     }
 

@@ -25,6 +25,11 @@ impl NoticeRead for Memory {
         Ok(self.notices(which, after, usize::MAX)?.len() as u64)
     }
 
+    fn notices_of(&self, source: &str) -> Result<Vec<Notice>, StoreError> {
+        let is_of = |notice: &&Notice| notice.source.as_deref() == Some(source);
+        Ok(self.notices.values().filter(is_of).cloned().collect())
+    }
+
     fn newest_notices(
         &self,
         resource: Option<&str>,

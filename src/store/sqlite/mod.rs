@@ -1,6 +1,7 @@
 //! The embedded engine: one SQLite file in WAL mode.
 
 mod copy;
+mod exchange;
 mod execution;
 mod failure;
 mod lease;
@@ -24,6 +25,7 @@ use super::{Engine, Identity, ReadTxn, StoreError, WaitingRoom, WriteTxn, files,
 use crate::id::{AgentId, BranchName, hex};
 use crate::time::Timestamp;
 
+pub(super) use exchange::{AUDIT, BINDING, PEER};
 pub(super) use execution::{EXEC_RECORD, record as exec_record};
 pub(super) use failure::failure;
 pub(super) use notice::NOTICE;

@@ -8,8 +8,8 @@ use crate::id::AgentId;
 use crate::store::{Notice, NoticeRead, NoticeWrite, Notices, StoreError};
 use crate::time::Timestamp;
 
-pub const NOTICE: &str =
-    "SELECT id, author, resource, message, created_at, expires_at, cleared_at FROM notice";
+pub const NOTICE: &str = "SELECT id, author, resource, message, created_at, expires_at, cleared_at, \
+     source FROM notice";
 
 /// Of ?1 the resource, ?2 the id before the first; no id is empty.
 fn condition(which: Notices<'_>) -> &'static str {
@@ -42,6 +42,10 @@ impl NoticeRead for Txn<'_> {
         Ok(found.unwrap_or_default())
     }
 
+    fn notices_of(&self, source: &str) -> Result<Vec<Notice>, StoreError> {
+        self.all(&format!("{NOTICE} WHERE source = ?1 ORDER BY id"), [source], read)
+    }
+
     fn newest_notices(
         &self,
         resource: Option<&str>,
@@ -59,7 +63,7 @@ impl NoticeRead for Txn<'_> {
 impl NoticeWrite for Txn<'_> {
     fn put_notice(&mut self, notice: &Notice) -> Result<(), StoreError> {
         self.execute(
-            "INSERT OR REPLACE INTO notice VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            "INSERT OR REPLACE INTO notice VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             (
                 &notice.id,
                 notice.author.as_str(),
@@ -68,6 +72,7 @@ impl NoticeWrite for Txn<'_> {
                 notice.created_at.micros(),
                 notice.expires_at.micros(),
                 notice.cleared_at.map(Timestamp::micros),
+                &notice.source,
             ),
         )
     }
@@ -82,5 +87,6 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Notice> {
         created_at: Timestamp::from_micros(row.get(4)?),
         expires_at: Timestamp::from_micros(row.get(5)?),
         cleared_at: row.get::<_, Option<i64>>(6)?.map(Timestamp::from_micros),
+        source: row.get(7)?,
     })
 }

@@ -584,7 +584,7 @@ pub(super) fn count(row: &Row<'_>, index: usize) -> rusqlite::Result<u64> {
     u64::try_from(number).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(index, number))
 }
 
-fn signed(number: u64) -> i64 {
+pub(super) fn signed(number: u64) -> i64 {
     // Counts of events and tokens fit 63 bits, unless a damaged row held another.
     i64::try_from(number).unwrap_or(i64::MAX)
 }

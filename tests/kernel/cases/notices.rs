@@ -5,7 +5,7 @@ use mk::code::Code;
 use mk::notice::page::{self, Block, Want};
 use mk::notice::{self, NoticeId, Posted, Topic, Ttl};
 use mk::store::{Engine, ReadTxn};
-use mk::time::Timestamp;
+use mk::sync::Policy;
 
 use super::replay::{Refusal, Replay, agent, object, reported};
 use super::scenario::Operation;
@@ -22,16 +22,18 @@ impl<E: Engine> Replay<'_, E> {
         // Ids are random; the peer's decide the order of what follows. A refused post has none.
         let recorded = of.expected().get("notice").and_then(|notice| notice.get("notice_id"));
         let drawn = recorded.map_or([0; 16], |id| bytes_of(&id.text()));
+        let policy = self.exchange.as_ref().map(|exchange| &exchange.policy);
         let posted = self.store.write(|txn| {
             let what = (&topic, &message);
-            notice::post(txn, &agent, what, ttl, (of.time(), &mut || drawn))
+            notice::post(txn, (&agent, policy), what, ttl, (of.time(), &mut || drawn))
         })?;
         Ok(one(posted))
     }
 
     pub(super) fn clear(&mut self, of: &Operation) -> Result<Value, Refusal> {
         let (id, agent) = (of.text("notice_id").parse::<NoticeId>()?, agent(of)?);
-        Ok(one(self.store.write(|txn| notice::clear(txn, &id, &agent, of.time()))?))
+        let who = (&agent, self.exchange.as_ref().map(|exchange| &exchange.policy));
+        Ok(one(self.store.write(|txn| notice::clear(txn, &id, who, of.time()))?))
     }
 
     pub(super) fn import(&mut self, of: &Operation) -> Result<Value, Refusal> {
@@ -43,7 +45,7 @@ impl<E: Engine> Replay<'_, E> {
 
 /// The bytes that make this id.
 fn bytes_of(id: &str) -> [u8; 16] {
-    let digits = id.replace('-', "");
+    let digits = id.rsplit(':').next().unwrap().replace('-', "");
     u128::from_str_radix(&digits, 16).unwrap().to_be_bytes()
 }
 
@@ -51,24 +53,20 @@ fn one(notice: Posted) -> Value {
     object([("notice", reported(&notice))])
 }
 
-pub(super) fn list(txn: &dyn ReadTxn, of: &Operation) -> Result<Value, Refusal> {
+pub(super) fn list(
+    txn: &dyn ReadTxn,
+    of: &Operation,
+    policy: Option<&Policy>,
+) -> Result<Value, Refusal> {
     // The peer finds nothing about what can be no resource.
     let topic = match of.get("resource").map(|resource| resource.text().parse::<Topic>()) {
         Some(Err(_)) => return Ok(object([("notices", Value::Array(Vec::new()))])),
         topic => topic.transpose()?,
     };
     let cleared = of.get("include_cleared") == Some(&Value::Bool(true));
-    let listing = notice::list(txn, (topic.as_ref(), cleared), None, usize::MAX, of.time())?;
-    let notices = listing.notices.iter().map(|notice| of_no_peer(reported(notice)));
-    Ok(object([("notices", Value::Array(notices.collect()))]))
-}
-
-/// A notice as the peer lists it where there is no signed exchange.
-fn of_no_peer(notice: Value) -> Value {
-    let Value::Object(mut notice) = notice else { unreachable!("a report is an object") };
-    notice.insert("source_peer", Value::Null);
-    notice.insert("trusted_source", Value::Null);
-    notice.into()
+    let as_of = (of.time(), policy);
+    let listing = notice::list(txn, (topic.as_ref(), cleared), None, usize::MAX, as_of)?;
+    Ok(object([("notices", Value::Array(listing.notices.iter().map(reported).collect()))]))
 }
 
 pub(super) fn export(txn: &dyn ReadTxn, of: &Operation) -> Result<Value, Refusal> {
@@ -84,6 +82,7 @@ pub(super) fn page_of(
     txn: &dyn ReadTxn,
     of: &Operation,
     names: [&str; 4],
+    policy: Option<&Policy>,
 ) -> Result<Block, Refusal> {
     let [budget, offset, limit, resource] = names;
     let number = |name: &str, default: u64| match of.integer(name) {
@@ -96,13 +95,18 @@ pub(super) fn page_of(
         budget: number(budget, page::BUDGET)?,
         offset: usize::try_from(number(offset, 0)?).unwrap(),
         limit: usize::try_from(number(limit, u64::MAX)?).unwrap(),
+        policy,
     };
     Ok(page::page(txn, want, of.time())?)
 }
 
-pub(super) fn page(txn: &dyn ReadTxn, of: &Operation) -> Result<Value, Refusal> {
-    let block = page_of(txn, of, ["budget", "offset", "limit", "resource"])?;
-    let ids = block.notices.iter().map(|notice| Value::from(notice.id.as_str()));
+pub(super) fn page(
+    txn: &dyn ReadTxn,
+    of: &Operation,
+    policy: Option<&Policy>,
+) -> Result<Value, Refusal> {
+    let block = page_of(txn, of, ["budget", "offset", "limit", "resource"], policy)?;
+    let ids = block.notices.iter().map(|it| Value::from(it.notice.notice_id.as_str()));
     Ok(object([
         ("ids", Value::Array(ids.collect())),
         ("page", reported(&block.page)),
@@ -111,12 +115,10 @@ pub(super) fn page(txn: &dyn ReadTxn, of: &Operation) -> Result<Value, Refusal> 
 }
 
 /// The members of a query that tell of notices.
-pub(super) fn members(block: Block, now: Timestamp) -> Object {
-    let notices = block.notices.into_iter();
-    let notices = notices.map(|it| of_no_peer(reported(&notice::NoticeReport::new(it, now))));
+pub(super) fn members(block: &Block) -> Object {
     Object::from_iter([
         ("coordination_notice_tokens", Value::from(block.tokens)),
-        ("coordination_notices", Value::Array(notices.collect())),
+        ("coordination_notices", Value::Array(block.notices.iter().map(reported).collect())),
         ("notice_page", reported(&block.page)),
     ])
 }

@@ -1,15 +1,18 @@
 //! The operations of a scenario as calls of the library.
 
+use std::path::Path;
+
 use mk::branch::{self, Act, BranchError};
 use mk::canon::{Object, Value};
 use mk::code::{Code, Coded};
-use mk::compaction::{self, Policy, Reason};
+use mk::compaction::{self, Reason};
 use mk::event::{self, Event, EventType};
 use mk::id::{AgentId, BranchName, EventId, Hash};
 use mk::lease::{self, Fence};
 use mk::log::{Appended, Draft, Expect, Log, LogError, Outside};
 use mk::revision::{self, Revision};
 use mk::store::{Branch, Engine, ReadTxn, Sqlite, StoreError};
+use mk::sync::{Exchange, Policy};
 use mk::text;
 use mk::workspace::{self, context, diff, render, snapshot};
 use serde::Serialize;
@@ -23,10 +26,14 @@ use crate::engines::{self, Salts};
 /// A store on which a scenario is replayed.
 pub struct Replay<'a, E> {
     pub(super) store: &'a mut E,
-    policy: &'a Policy,
+    policy: &'a compaction::Policy,
     salts: Salts,
     /// Closes the store and opens it again, to read only if told so.
     reopen: fn(&mut E, bool),
+    /// Where this and other stores exchange notices.
+    pub(super) shared: &'a Path,
+    /// The exchange that the store takes part in, since it was opened.
+    pub(super) exchange: Option<Exchange>,
 }
 
 /// An answer of the form `{"error": code}`.
@@ -55,15 +62,19 @@ impl<E: Coded> From<E> for Refusal {
 
 impl<'a> Replay<'a, Sqlite> {
     /// On a store that can be closed and opened again.
-    pub fn of_file(store: &'a mut Sqlite, policy: &'a Policy) -> Self {
-        Self { reopen: engines::reopen, ..Self::new(store, policy) }
+    pub fn of_file(
+        store: &'a mut Sqlite,
+        policy: &'a compaction::Policy,
+        shared: &'a Path,
+    ) -> Self {
+        Self { reopen: engines::reopen, ..Self::new(store, policy, shared) }
     }
 }
 
 impl<'a, E: Engine> Replay<'a, E> {
-    pub fn new(store: &'a mut E, policy: &'a Policy) -> Self {
+    pub fn new(store: &'a mut E, policy: &'a compaction::Policy, shared: &'a Path) -> Self {
         let reopen = |_: &mut E, _| panic!("a store in memory cannot be opened again");
-        Self { store, policy, salts: Salts::default(), reopen }
+        Self { store, policy, salts: Salts::default(), reopen, shared, exchange: None }
     }
 
     /// The id of the last event; 0 if there is none.
@@ -113,6 +124,7 @@ impl<'a, E: Engine> Replay<'a, E> {
             }
             "sweep" => self.sweep(of),
             "reopen" => {
+                self.exchange = None;
                 (self.reopen)(self.store, of.get("read_only") == Some(&Value::Bool(true)));
                 Ok(object([]))
             }
@@ -128,7 +140,11 @@ impl<'a, E: Engine> Replay<'a, E> {
                 let payload = content(of, "payload")?;
                 self.append_fenced(of, kind, payload, &[fence])
             }
-            _ => self.store.read(|txn| read(txn, of)),
+            name if name.starts_with("sync_") => self.sync(of),
+            _ => {
+                let policy = self.exchange.as_ref().map(|exchange| &exchange.policy);
+                self.store.read(|txn| read(txn, of, policy))
+            }
         }
     }
 
@@ -255,7 +271,7 @@ impl<'a, E: Engine> Replay<'a, E> {
     }
 }
 
-fn read(txn: &dyn ReadTxn, of: &Operation) -> Result<Value, Refusal> {
+fn read(txn: &dyn ReadTxn, of: &Operation, policy: Option<&Policy>) -> Result<Value, Refusal> {
     let branch = || Ok::<_, Refusal>(revision::branch(txn, of.text("branch"))?);
     match of.name() {
         "event" => {
@@ -280,9 +296,9 @@ fn read(txn: &dyn ReadTxn, of: &Operation) -> Result<Value, Refusal> {
             Ok(object([("ids", numbers(ids))]))
         }
         "state" => state(txn, &branch()?),
-        "query" => query(txn, &branch()?, of),
+        "query" => query(txn, &branch()?, of, policy),
         "context" => {
-            let context = context::full_with_notices(txn, &branch()?, None, of.time())?;
+            let context = context::full_with_notices(txn, &branch()?, (None, policy), of.time())?;
             Ok(object([("text", context.text.into()), ("tokens", context.tokens.into())]))
         }
         "history" => history(txn, &branch()?, of.integer("limit").unwrap_or(50)),
@@ -291,8 +307,8 @@ fn read(txn: &dyn ReadTxn, of: &Operation) -> Result<Value, Refusal> {
             let head = |name: &str| Ok::<_, Refusal>(revision::branch(txn, name)?.head);
             diff_report(&diff::diff(txn, (a, head(a)?), (b, head(b)?))?)
         }
-        "notice_list" => notices::list(txn, of),
-        "notice_page" => notices::page(txn, of),
+        "notice_list" => notices::list(txn, of, policy),
+        "notice_page" => notices::page(txn, of, policy),
         "notice_export" => notices::export(txn, of),
         "lease_get" => leases::get(txn, of),
         "lease_list" => leases::list(txn, of),
@@ -318,7 +334,12 @@ fn state(txn: &dyn ReadTxn, branch: &Branch) -> Result<Value, Refusal> {
 }
 
 /// Section 16.
-fn query(txn: &dyn ReadTxn, branch: &Branch, of: &Operation) -> Result<Value, Refusal> {
+fn query(
+    txn: &dyn ReadTxn,
+    branch: &Branch,
+    of: &Operation,
+    policy: Option<&Policy>,
+) -> Result<Value, Refusal> {
     let base = branch.head.map_or(Ok(None), |head| snapshot::base(txn, head))?;
     let with_ephemeral = of.get("include_ephemeral") == Some(&Value::Bool(true));
     let mut recent = Vec::new();
@@ -328,7 +349,7 @@ fn query(txn: &dyn ReadTxn, branch: &Branch, of: &Operation) -> Result<Value, Re
         }
     }
     let names = ["notice_token_budget", "notice_offset", "notice_limit", "notice_resource"];
-    let block = notices::page_of(txn, of, names)?;
+    let block = notices::page_of(txn, of, names, policy)?;
     let tokens = context::full(txn, branch)?.tokens + block.tokens;
     let members = Object::from_iter([
         ("branch_id", branch.name.as_str().into()),
@@ -340,7 +361,7 @@ fn query(txn: &dyn ReadTxn, branch: &Branch, of: &Operation) -> Result<Value, Re
         ("sync", json(r#"{"enabled":false,"policy_required":false}"#)),
         ("recent_events", recent.into()),
     ]);
-    let of_notices = notices::members(block, of.time());
+    let of_notices = notices::members(&block);
     let all = members.iter().chain(of_notices.iter());
     Ok(Object::from_iter(all.map(|(name, value)| (name, value.clone()))).into())
 }

@@ -13,7 +13,8 @@ use mk::operation::{OpId, OperationError, once};
 use mk::revision::Revision;
 use mk::store::sqlite::Durability;
 use mk::store::{
-    Engine, Holder, Identity, Lease, Notice, Origin, ReadTxn, Sqlite, StoreError, WriteTxn,
+    AuditRow, Binding, Engine, Holder, Identity, Lease, Notice, Origin, PeerRow, ReadTxn, Sqlite,
+    StoreError, WriteTxn,
 };
 use mk::time::Timestamp;
 use mk::tokens::Tokenizer;
@@ -168,16 +169,27 @@ fn fill(txn: &mut dyn WriteTxn, outside: &mut Outside<'_>) {
     }
     for (place, cleared_at) in [(1, None), (2, Some(Timestamp::from_micros(2_000_000)))] {
         let notice = Notice {
-            id: format!("0000000{place}-0000-4000-8000-000000000000"),
+            id: format!("peer-a:0000000{place}-0000-4000-8000-000000000000"),
             author: agent("ann"),
             resource: "service:auth".to_owned(),
             message: "mind the gap".to_owned(),
             created_at: Timestamp::from_micros(1_000_000),
             expires_at: Timestamp::from_micros(60_000_000),
             cleared_at,
+            source: Some("peer-a".to_owned()),
         };
         txn.put_notice(&notice).unwrap();
     }
+    let (workspace, peer) = ("team".to_owned(), "peer-a".to_owned());
+    txn.bind(&Binding { workspace, peer: peer.clone(), policy: "/p".to_owned() }).unwrap();
+    let at = Timestamp::from_micros(1_000_000);
+    let (sequence, digest) = (1, Hash::ZERO);
+    let row = PeerRow { peer: peer.clone(), sequence, digest, sent_at: at, received_at: at };
+    txn.put_peer_row(&row).unwrap();
+    let (direction, outcome) = ("out".to_owned(), "published".to_owned());
+    let (reason, sequence) = (String::new(), Some(1));
+    let row = AuditRow { id: 0, at, peer, direction, outcome, reason, sequence, changed: 0 };
+    txn.add_audit_row(&row, 10).unwrap();
     txn.set_setting("agent.id", Some("ann")).unwrap();
 }
 

@@ -325,6 +325,25 @@ fn a_changed_row_of_the_small_tables_is_found() {
         ("UPDATE operation SET report = '{'", Kind::Operation),
         ("UPDATE operation SET report = NULL", Kind::Unreadable),
         ("INSERT INTO operation VALUES ('b', x'00', '{}')", Kind::Operation),
+        ("UPDATE notice SET source = 'peer-b' WHERE cleared_at IS NULL", Kind::Notice),
+        ("UPDATE exchange SET workspace = 'a/b'", Kind::Exchange),
+        ("UPDATE exchange SET peer = 'Peer'", Kind::Exchange),
+        ("UPDATE exchange SET policy = ''", Kind::Exchange),
+        ("UPDATE exchange_peer SET peer = 'con'", Kind::Exchange),
+        ("UPDATE exchange_peer SET sequence = 0", Kind::Exchange),
+        ("UPDATE exchange_peer SET sequence = -1", Kind::Exchange),
+        ("UPDATE exchange_peer SET digest = x'00'", Kind::Exchange),
+        ("UPDATE exchange_peer SET sent_at = 1 << 62", Kind::Exchange),
+        ("UPDATE exchange_peer SET received_at = 1 << 62", Kind::Exchange),
+        ("UPDATE exchange_audit SET id = -1", Kind::Exchange),
+        ("UPDATE exchange_audit SET at = 1 << 62", Kind::Exchange),
+        ("UPDATE exchange_audit SET peer = ''", Kind::Exchange),
+        ("UPDATE exchange_audit SET direction = 'in'", Kind::Exchange),
+        ("UPDATE exchange_audit SET outcome = 'lost'", Kind::Exchange),
+        ("UPDATE exchange_audit SET reason = 'none'", Kind::Exchange),
+        ("UPDATE exchange_audit SET sequence = NULL", Kind::Exchange),
+        ("UPDATE exchange_audit SET sequence = -1", Kind::Exchange),
+        ("UPDATE exchange_audit SET changed = -1", Kind::Exchange),
         ("UPDATE notice SET id = 'x' WHERE cleared_at IS NULL", Kind::Notice),
         ("UPDATE notice SET author = 'a b' WHERE cleared_at IS NULL", Kind::Notice),
         ("UPDATE notice SET resource = 'auth' WHERE cleared_at IS NULL", Kind::Notice),
@@ -375,7 +394,7 @@ fn a_changed_schema_is_found() {
             .collect::<Result<_, _>>()
             .unwrap()
     };
-    assert_eq!(names.len(), 31);
+    assert_eq!(names.len(), 36);
     for (kind, name) in names {
         let copy = Copy::new();
         copy.connection().execute_batch(&format!("DROP {kind} {name}")).unwrap();
