@@ -20,14 +20,15 @@ pub struct Pager {
 }
 
 impl Pager {
-    /// Lets stdout go through `MK_PAGER`, else `PAGER`, else `less`, if it is a terminal. None runs if
-    /// that is empty or `cat`, or cannot be started.
+    /// Lets stdout go through `MK_PAGER`, else `PAGER`, else `less` if there is one, if it is a terminal.
+    /// None runs if that is empty or `cat`, or cannot be started.
     ///
     /// # Errors
     /// If stdout cannot be given to it.
     pub fn start() -> Result<Self, Failure> {
         let named = ["MK_PAGER", "PAGER"].into_iter().find_map(env::var_os);
-        let pager = named.unwrap_or_else(|| OsString::from(PAGER));
+        let has_default = || is_on_path(PAGER).then(|| OsString::from(PAGER));
+        let pager = named.or_else(has_default).unwrap_or_default();
         if !io::stdout().is_terminal() || pager.is_empty() || pager == "cat" {
             return Ok(Self { child: None });
         }
@@ -41,6 +42,11 @@ impl Pager {
         rustix::stdio::dup2_stdout(&pipe).map_err(io::Error::from)?;
         Ok(Self { child: Some(child) })
     }
+}
+
+fn is_on_path(program: &str) -> bool {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path).any(|directory| directory.join(program).is_file())
 }
 
 impl Drop for Pager {

@@ -299,6 +299,20 @@ fn on_a_terminal_the_log_goes_through_the_pager() {
     repo.set("MK_PAGER", "head -c 8; echo");
     assert_eq!(log(&repo, ""), "0fe33960\n");
     repo.unset("MK_PAGER");
+    repo.unset("PAGER");
+    // Where there is no `less`, nothing is between.
+    let bin = repo.path("bin");
+    std::fs::create_dir(&bin).unwrap();
+    let python = repo
+        .sh("python3 -c 'import sys; print(sys.executable)'")
+        .success()
+        .get_output()
+        .stdout
+        .clone();
+    let python = String::from_utf8(python).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_mk"), bin.join("mk")).unwrap();
+    let bare = format!("PATH={} {} terminal.py log --oneline -n 1", bin.display(), python.trim());
+    repo.sh(&bare).success().stdout(line);
     repo.set("PAGER", "sed 's/^/paged: /'");
     repo.mk("log --oneline -n 1").success().stdout(line);
 }
