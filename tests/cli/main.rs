@@ -5,6 +5,7 @@
 mod append;
 mod arguments;
 mod backup;
+mod big;
 mod branches;
 mod config;
 mod damage;
