@@ -25,10 +25,19 @@ pub enum BackupError {
     Itself { path: String },
     #[error("'{path}' is a directory")]
     Directory { path: String },
+    #[error("'{path}' is a device or a pipe, and a backup is a file")]
+    Device { path: String },
+    #[error("there is no backup '{path}'")]
+    Missing { path: String },
+    /// The backup is no store.
+    #[error("{0}")]
+    Foreign(StoreError),
+    #[error("the backup '{path}' is damaged: {what}")]
+    Damaged { path: String, what: String },
     #[error("the project has {events} events that the backup does not hold, from event {first} on")]
     EventsLost { events: u64, first: EventId },
-    #[error("the backup is damaged: {findings} findings; the first: {first}")]
-    Unsound { findings: u64, first: String },
+    #[error("the backup '{path}' is damaged: {findings} findings; the first: {first}")]
+    Unsound { path: String, findings: u64, first: String },
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -37,10 +46,14 @@ impl Coded for BackupError {
     fn code(&self) -> Code {
         match self {
             Self::Exists { .. } => Code::FILE_EXISTS,
-            Self::Itself { .. } | Self::Directory { .. } => Code::INVALID_ARGUMENT,
+            Self::Itself { .. } | Self::Directory { .. } | Self::Device { .. } => {
+                Code::INVALID_ARGUMENT
+            }
+            Self::Missing { .. } => Code::STORE_MISSING,
+            Self::Damaged { .. } => Code::STORE_DAMAGED,
             Self::EventsLost { .. } => Code::EVENTS_LOST,
             Self::Unsound { .. } => Code::STORE_DAMAGED,
-            Self::Store(error) => error.code(),
+            Self::Foreign(error) | Self::Store(error) => error.code(),
         }
     }
 }
@@ -68,15 +81,23 @@ pub struct Restored {
 /// If something is at `to`, and those of the store.
 pub fn backup(store: &mut Sqlite, to: &Path, force: bool) -> Result<Made, BackupError> {
     let path = to.display().to_string();
-    match files::look(to) {
+    let is_free = match files::look(to) {
         Place::Directory => return Err(BackupError::Directory { path }),
+        Place::Other => return Err(BackupError::Device { path }),
         _ if is_part(to, store.path()) => return Err(BackupError::Itself { path }),
-        Place::Free => {}
-        Place::File if force => {}
-        Place::File | Place::Other => return Err(BackupError::Exists { path }),
-    }
+        Place::Free => true,
+        Place::File if force => false,
+        Place::File => return Err(BackupError::Exists { path }),
+    };
     let draft = files::draft(to);
-    let made = store.copy_to(&draft).and_then(|events| put_in_place(&draft, to).map(|()| events));
+    let made = store.copy_to(&draft).map_err(BackupError::from).and_then(|events| {
+        if !is_free {
+            put_in_place(&draft, to)?;
+        } else if !files::put_in_free_place(&draft, to)? {
+            return Err(BackupError::Exists { path: path.clone() });
+        }
+        Ok(events)
+    });
     if made.is_err() {
         remove_store(&draft);
     }
@@ -103,8 +124,8 @@ pub fn restore(
         return Err(BackupError::Itself { path: from.display().to_string() });
     }
     // One after the other: they share a draft, which the next removes if this one is killed.
-    let _alone = Turnstile::enter(&beside(at, "-restoring"), lock_timeout)?;
-    let draft = beside(at, "-restore");
+    let _alone = files::restore_turn(at, lock_timeout)?;
+    let draft = files::restore_draft(at);
     let restored = staged(from, &draft, lock_timeout)
         .and_then(|mut staged| put_back(&mut staged, &draft, at, force, stamp, lock_timeout));
     remove_store(&draft);
@@ -114,11 +135,19 @@ pub fn restore(
 /// A copy of the backup at `draft`, checked and with raised tokens.
 fn staged(from: &Path, draft: &Path, lock_timeout: Duration) -> Result<Sqlite, BackupError> {
     remove_store(draft);
-    Sqlite::open_to_read(from)?.copy_to(draft)?;
+    let path = from.display().to_string();
+    let copied = Sqlite::open_to_read(from).and_then(|mut backup| backup.copy_to(draft));
+    copied.map_err(|error| match error {
+        StoreError::Missing { .. } => BackupError::Missing { path: path.clone() },
+        StoreError::Damaged { what } => BackupError::Damaged { path: path.clone(), what },
+        error @ StoreError::Foreign { .. } => BackupError::Foreign(error),
+        error => error.into(),
+    })?;
     let report = verify::verify(&mut Sqlite::open_to_read(draft)?, &[], &|_, _| {})?;
     if let Some(first) = report.findings.first() {
         let first = format!("{}: {}", first.kind, first.detail);
-        return Err(BackupError::Unsound { findings: report.findings_total, first });
+        let findings = report.findings_total;
+        return Err(BackupError::Unsound { path, findings, first });
     }
     let mut staged = Sqlite::open_to_write(draft, lock_timeout, Durability::Full)?;
     staged.write(|txn| txn.raise_lease_tokens(TOKENS_APART))?;

@@ -205,7 +205,6 @@ failures!(
     SyncError,
     PolicyError,
     FolderError,
-    BackupError,
     ContentError,
     EraseError,
     EventLineError,
@@ -238,6 +237,22 @@ impl From<LeaseError> for Failure {
             details: error.details(),
             ..Self::new(code, error.to_string())
         }
+    }
+}
+
+impl From<BackupError> for Failure {
+    fn from(error: BackupError) -> Self {
+        let code = error.code();
+        let hint = match &error {
+            // What helps with a store does not help with a backup.
+            BackupError::Missing { .. } | BackupError::Foreign(_) => None,
+            BackupError::Unsound { .. } | BackupError::Damaged { .. } => {
+                Some("see what is wrong with `mk --db FILE verify`")
+            }
+            _ => hint(code),
+        };
+        let hint = hint.map(str::to_owned);
+        Self { hint, details: error.details(), ..Self::new(code, error.to_string()) }
     }
 }
 

@@ -4,8 +4,10 @@ use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::StoreError;
+use super::turnstile::Turnstile;
 
 /// What is at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,6 +79,34 @@ pub(crate) fn put_in_place(draft: &Path, path: &Path) -> Result<(), StoreError> 
         path: directory.display().to_string(),
         source,
     })
+}
+
+/// Gives the finished `draft` the name `path`, which nothing else has. Answers false, and leaves the draft,
+/// if something has it.
+pub(crate) fn put_in_free_place(draft: &Path, path: &Path) -> Result<bool, StoreError> {
+    // Unlike a rename, a link never takes the place of what came there meanwhile.
+    match fs::hard_link(draft, path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(false),
+        Err(_) if look(path) != Place::Free => return Ok(false),
+        // Some file systems have no links.
+        Err(_) => {}
+        Ok(()) => fs::remove_file(draft).map_err(|source| StoreError::Io {
+            action: "remove",
+            path: draft.display().to_string(),
+            source,
+        })?,
+    }
+    put_in_place(draft, path).map(|()| true)
+}
+
+/// Where a backup is checked before it becomes the store `at`, and what keeps two from doing so at once.
+pub(crate) fn restore_draft(at: &Path) -> PathBuf {
+    beside(at, "-restore")
+}
+
+/// The turn of the one that uses [`restore_draft`].
+pub(crate) fn restore_turn(at: &Path, timeout: Duration) -> Result<Turnstile, StoreError> {
+    Turnstile::enter(&beside(at, "-restoring"), timeout)
 }
 
 /// Renames a file, if it is there.

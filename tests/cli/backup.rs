@@ -38,12 +38,10 @@ fn a_backup_does_not_take_the_place_of_anything() {
     let itself = "fatal: '.mk/mk.db' is the store itself\n";
     sandbox.refuses("backup .mk/mk.db", 129, "invalid-argument", itself);
     sandbox.refuses("backup .mk/mk.db --force", 129, "invalid-argument", itself);
-    sandbox.refuses(
-        "backup /dev/full",
-        1,
-        "file-exists",
-        "error: '/dev/full' exists\nhint: take another name, or replace it with --force\n",
-    );
+    for line in ["backup /dev/full", "backup /dev/full --force"] {
+        let device = "fatal: '/dev/full' is a device or a pipe, and a backup is a file\n";
+        sandbox.refuses(line, 129, "invalid-argument", device);
+    }
     // Nor do the files beside it, in which the newest events may be all alone.
     for part in [".mk/mk.db-wal", ".mk/mk.db-shm", ".mk/mk.db-lock", ".mk/mk.db-journal"] {
         let itself = format!("fatal: '{part}' is the store itself\n");
@@ -142,9 +140,25 @@ fn a_lost_or_broken_store_is_restored_and_a_broken_backup_is_not() {
     let before = sandbox.files();
     let error = sandbox.refusal("restore copy.db");
     assert_eq!(error["code"], "store-damaged");
+    assert_eq!(error["hint"], "see what is wrong with `mk --db FILE verify`");
     assert_eq!(sandbox.files(), before);
     sandbox.mk("restore .mk/mk.db").code(129);
-    sandbox.mk("restore none.db").code(128);
+    let none = "fatal: there is no backup 'none.db'\n";
+    sandbox.refuses("restore none.db", 128, "store-missing", none);
+    sandbox.write("copy.db", "no store");
+    let none = "fatal: 'copy.db' is not a mk store: not an SQLite database\n";
+    sandbox.refuses("restore copy.db", 128, "store-older", none);
+}
+
+#[test]
+fn of_many_backups_to_one_new_name_one_is_made() {
+    let sandbox = Sandbox::new();
+    sandbox.mk("note one").success();
+    let done = sandbox.sh("for i in 1 2 3 4 5 6; do mk backup copy.db & done; wait; ls").success();
+    let said = String::from_utf8_lossy(&done.get_output().stdout).into_owned();
+    assert_eq!(said.matches("events in 'copy.db'").count(), 1, "{said}");
+    assert!(said.ends_with("copy.db\n") && !said.contains(".new"), "{said}");
+    sandbox.mk("--db copy.db verify").success();
 }
 
 #[test]

@@ -64,6 +64,18 @@ fn no_byte_of_what_was_erased_is_left_in_any_file() {
 }
 
 #[test]
+fn what_a_killed_restore_left_is_erased_too() {
+    let sandbox = Sandbox::new();
+    sandbox.mk("note hunter2").success();
+    sandbox.mk("backup copy.db").success();
+    // As a restore has it when it is killed while it checks the backup.
+    sandbox.sh("cp copy.db .mk/mk.db-restore; cp copy.db .mk/mk.db-restore-wal").success();
+    sandbox.mk("erase 1 -m 'it was a password'").success();
+    assert_eq!(found(&sandbox, "hunter2"), 0);
+    sandbox.mk("restore copy.db --force").success();
+}
+
+#[test]
 fn what_cannot_be_erased_is_refused() {
     let mut sandbox = Sandbox::new();
     sandbox.set("MK_AGENT", "ann");

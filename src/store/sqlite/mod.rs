@@ -290,7 +290,7 @@ impl Sqlite {
 
     /// Writes the whole file anew from what the rows hold, so that no page keeps what was deleted or
     /// erased, and empties the WAL. Takes as long as copying the file, and twice its room; writers
-    /// wait, readers go on.
+    /// wait, readers go on. What a restore left that was killed goes too.
     ///
     /// # Errors
     /// [`StoreError::Busy`] if another process reads for the whole wait, [`StoreError::DiskFull`].
@@ -298,9 +298,14 @@ impl Sqlite {
     pub fn scrub(&mut self) -> Result<(), StoreError> {
         #[expect(clippy::disallowed_methods, reason = "it measures a wait")]
         let begun = Instant::now();
-        let _turn = Turnstile::enter(&with_suffix(&self.path, "-lock"), self.lock_timeout)?;
-        let failed = |error| failure(error, &self.path, begun.elapsed());
         let rest = || self.lock_timeout.saturating_sub(begun.elapsed());
+        let left = files::restore_draft(&self.path);
+        if left.exists() {
+            let _alone = files::restore_turn(&self.path, self.lock_timeout)?;
+            files::remove_store(&left);
+        }
+        let _turn = Turnstile::enter(&with_suffix(&self.path, "-lock"), rest())?;
+        let failed = |error| failure(error, &self.path, begun.elapsed());
         self.connection.busy_timeout(rest()).map_err(failed)?;
         self.connection.execute_batch("VACUUM").map_err(failed)?;
         self.empty_wal(rest())
