@@ -60,7 +60,7 @@ impl Resource {
     ///
     /// # Errors
     /// If it names nothing, the root or what lies outside of it; above [`KEY_MAX`] characters; with a
-    /// control character.
+    /// character that a terminal would obey and not show.
     ///
     /// Rule: docs/design.md, section 5.
     pub fn locate(text: &str, place: &Place) -> Result<Self, ResourceError> {
@@ -68,7 +68,7 @@ impl Resource {
         if trimmed.is_empty() {
             return Err(ResourceError::Empty);
         }
-        if let Some(at) = trimmed.chars().position(char::is_control) {
+        if let Some(at) = trimmed.chars().position(text::is_unsafe) {
             let before = text.chars().take_while(|c| text::is_white(*c)).count();
             return Err(ResourceError::Control {
                 text: text.to_owned(),
