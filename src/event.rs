@@ -115,6 +115,28 @@ impl EventType {
         }
     }
 
+    /// The branch of `mk`'s own that holds events of this type and of no other branch; none for those
+    /// of the branches that agents work on.
+    #[must_use]
+    pub fn home(self) -> Option<&'static str> {
+        match self {
+            Self::Erased => Some(BranchName::ERASE),
+            Self::ExecRecord => Some(BranchName::EXEC),
+            Self::Imported | Self::ImportFinished => Some(BranchName::IMPORT),
+            Self::Task
+            | Self::Decision
+            | Self::ToolLog
+            | Self::Note
+            | Self::ClaimAcquired
+            | Self::ClaimReleased
+            | Self::Snapshot
+            | Self::Forked
+            | Self::RolledBack
+            | Self::Merged
+            | Self::Retracted => None,
+        }
+    }
+
     /// Most bytes of its payload, as canonical JSON.
     #[must_use]
     pub fn payload_max(self) -> usize {

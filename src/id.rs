@@ -94,6 +94,13 @@ fn check(what: &'static str, name: &str, also: &str) -> Result<(), IdError> {
 pub struct BranchName(Arc<str>);
 
 impl BranchName {
+    /// Where erasures are recorded.
+    pub const ERASE: &'static str = "@erase";
+    /// The execution log.
+    pub const EXEC: &'static str = "@exec";
+    /// What was imported from other programs and is no event here.
+    pub const IMPORT: &'static str = "@import";
+
     /// The branch that every project has.
     #[must_use]
     pub fn main() -> Self {
@@ -104,12 +111,6 @@ impl BranchName {
     #[must_use]
     pub(crate) fn stored(name: &str) -> Self {
         Self(name.into())
-    }
-
-    /// The branch of the system `name`: `@name`.
-    #[must_use]
-    pub(crate) fn reserved(name: &'static str) -> Self {
-        Self(format!("@{name}").into())
     }
 
     /// Whether the branch is one of `mk`'s own (`@…`).

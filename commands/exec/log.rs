@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use mk::event::Event;
+use mk::id::BranchName;
 use mk::mkep::event::{self, Line};
 use mk::mkep::json::{Json, Members};
 use mk::mkep::record;
@@ -34,13 +35,13 @@ pub fn run(args: &Log, ctx: &mut Context) -> Result<Answer, Failure> {
     let out = ctx.out.writer();
     let mut left = args.max_count.unwrap_or(u64::MAX);
     Sqlite::open_to_read(&base.store)?.read(|txn| {
-        let Some(branch) = txn.branch(event::BRANCH)? else { return Ok(()) };
+        let Some(branch) = txn.branch(BranchName::EXEC)? else { return Ok(()) };
         for sequence in (1..=branch.head_sequence).rev() {
             if left == 0 {
                 break;
             }
             let Some(id) = txn.own_event(branch.id, sequence)? else {
-                let what = format!("event {sequence} of {} is missing", event::BRANCH);
+                let what = format!("event {sequence} of {} is missing", BranchName::EXEC);
                 return Err(StoreError::damaged(what).into());
             };
             let found = txn.known_event(id)?;

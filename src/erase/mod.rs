@@ -27,9 +27,6 @@ pub(crate) use covered::{covered, snapshots_of};
 pub use recorded::Recorded;
 pub(crate) use removal::remove;
 
-/// The branch on which erasures are recorded.
-pub const BRANCH: &str = "@erase";
-
 /// The member of metadata that names, by its hash, the event that this one repeats.
 pub const ORIGIN: &str = "origin";
 
@@ -172,7 +169,7 @@ pub(crate) fn record(
     if targets.is_empty() {
         return Ok(Vec::new());
     }
-    let name = BranchName::stored(BRANCH);
+    let name = BranchName::stored(BranchName::ERASE);
     let branch = branch::own(txn, name, (outside.now)(), act.agent)?;
     let mut log = Log::open(txn)?;
     let mut erased = Vec::with_capacity(targets.len());
@@ -214,7 +211,7 @@ pub(crate) fn record(
 /// Those of the store.
 pub fn left_out(txn: &dyn ReadTxn, head: Option<EventId>) -> Result<u64, StoreError> {
     let Some(head) = head else { return Ok(0) };
-    if txn.branch(BRANCH)?.is_none() {
+    if txn.branch(BranchName::ERASE)?.is_none() {
         return Ok(0);
     }
     let head = txn.linked(head)?;

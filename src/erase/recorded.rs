@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::BRANCH;
 use crate::canon::{Object, Value};
 use crate::event::{Event, EventType};
-use crate::id::Hash;
+use crate::id::{BranchName, Hash};
 use crate::store::{ReadTxn, StoreError};
 
 /// The events that were erased, as the events that say so name them, each with what must be left of
@@ -20,7 +19,9 @@ impl Recorded {
     /// Those of the store.
     pub fn read(txn: &dyn ReadTxn) -> Result<Self, StoreError> {
         let mut found = Self::default();
-        for branch in txn.branches()?.into_iter().filter(|branch| branch.born.as_str() == BRANCH) {
+        for branch in
+            txn.branches()?.into_iter().filter(|branch| branch.born.as_str() == BranchName::ERASE)
+        {
             let mut sequence = branch.fork_sequence() + 1;
             while let Some(event) = txn.event_at(branch.id, sequence)? {
                 found.note(event.members().as_ref());

@@ -312,7 +312,7 @@ fn own_branch(
     created_at: Timestamp,
     agent: &AgentId,
 ) -> Result<(Branch, Timestamp), ImportError> {
-    let name = BranchName::reserved("import");
+    let name = BranchName::stored(BranchName::IMPORT);
     if let Some(branch) = log.txn().branch(name.as_str())? {
         let last = match branch.head {
             Some(head) => log.txn().known_event(head)?.timestamp,

@@ -358,7 +358,7 @@ fn known_rows(
     options: &Options,
 ) -> Result<HashMap<(String, Hash), u64>, StoreError> {
     let mut known = HashMap::new();
-    let Some(branch) = txn.branch(BranchName::reserved("import").as_str())? else {
+    let Some(branch) = txn.branch(BranchName::IMPORT)? else {
         return Ok(known);
     };
     let prefix = Value::from(options.prefix.as_ref().map(BranchName::as_str));

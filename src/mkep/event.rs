@@ -13,9 +13,6 @@ use crate::event::Content;
 use crate::id::EventId;
 use crate::store::{ExecRecord, ReadTxn, StoreError};
 
-/// The branch of the log.
-pub const BRANCH: &str = "@exec";
-
 /// A line of the log.
 #[derive(Debug, Clone)]
 pub enum Line {

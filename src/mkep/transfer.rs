@@ -11,7 +11,7 @@ use super::Desk;
 use super::event::{self, Line};
 use super::query::{self, ORIGIN};
 use crate::code::{Code, Coded};
-use crate::id::hex;
+use crate::id::{BranchName, hex};
 use crate::log::Outside;
 use crate::store::{ReadTxn, StoreError};
 
@@ -127,10 +127,10 @@ fn each_line(
     txn: &dyn ReadTxn,
     mut visit: impl FnMut(&[u8]) -> io::Result<()>,
 ) -> Result<(), TransferError> {
-    let Some(branch) = txn.branch(event::BRANCH)? else { return Ok(()) };
+    let Some(branch) = txn.branch(BranchName::EXEC)? else { return Ok(()) };
     for sequence in 1..=branch.head_sequence {
         let Some(id) = txn.own_event(branch.id, sequence)? else {
-            let what = format!("event {sequence} of {} is missing", event::BRANCH);
+            let what = format!("event {sequence} of {} is missing", BranchName::EXEC);
             return Err(StoreError::damaged(what).into());
         };
         let event = txn.known_event(id)?;
@@ -157,7 +157,7 @@ pub fn origin_id(txn: &dyn ReadTxn) -> Result<String, StoreError> {
 /// Those of the store.
 pub fn take_over_origin(desk: &mut Desk<'_>, origin: &str) -> Result<(), StoreError> {
     let (txn, _) = desk.parts();
-    if super::check::is_id(origin) && txn.branch(event::BRANCH)?.is_none() {
+    if super::check::is_id(origin) && txn.branch(BranchName::EXEC)?.is_none() {
         desk.set_setting(ORIGIN, origin)?;
     }
     Ok(())

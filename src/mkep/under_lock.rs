@@ -198,7 +198,7 @@ impl<'t> Desk<'t> {
 
     /// The branch of the log, made if it is the first time.
     fn branch(&mut self, now: Timestamp) -> Result<Branch, StoreError> {
-        let name = BranchName::stored(event::BRANCH);
+        let name = BranchName::stored(BranchName::EXEC);
         branch::own(self.log.txn_mut(), name.clone(), now, &self.agent)?;
         self.log.branch(&name).map_err(|error| match error {
             LogError::Store(error) => error,

@@ -7,7 +7,6 @@ use std::io::{self, Write};
 use crate::branch;
 use crate::canon::{Object, Value};
 use crate::code::{Code, Coded};
-use crate::erase;
 use crate::event::Event;
 use crate::id::{BranchName, EventId, Hash, LineageId};
 use crate::revision::{self, RevisionError};
@@ -80,7 +79,7 @@ pub fn export(
         let named = selection.branches.iter().map(named).collect::<Result<Vec<_>, _>>()?;
         let is_named = |branch: &Branch| named.iter().any(|named| named.id == branch.id);
         // Without them nobody could tell an erased event from a forged one.
-        let is_erasures = |branch: &Branch| branch.born.as_str() == erase::BRANCH;
+        let is_erasures = |branch: &Branch| branch.born.as_str() == BranchName::ERASE;
         branches.retain(|branch| is_named(branch) || is_erasures(branch));
     }
     branches.sort_by(|a, b| a.name.cmp(&b.name));

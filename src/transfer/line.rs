@@ -6,7 +6,6 @@
 //! Format: docs/format.md, "Exports".
 
 use crate::canon::{Object, Value};
-use crate::erase;
 use crate::event::{self, CONTENT_MAX, Content, Event, EventType, Payload, SNAPSHOT_MAX};
 use crate::id::{AgentId, BranchName, EventId, Hash, LineageId, shown, unhex};
 use crate::log::Adopted;
@@ -104,8 +103,14 @@ fn event(mut members: Object, bytes: &[u8], tokenizer: Tokenizer) -> Result<Arri
     let hash: Hash = parsed(&mut members, "hash")?;
     let kind: EventType = parsed(&mut members, "event_type")?;
     let branch = branch_name(&text(&mut members, "branch_id")?)?;
-    if (kind == EventType::Erased) != (branch.as_str() == erase::BRANCH) {
-        return Err(format!("'{}' holds erasures, and no other branch does", erase::BRANCH));
+    let home = branch.is_reserved().then_some(branch.as_str());
+    if kind.home() != home {
+        return Err(match kind.home() {
+            Some(home) => format!("an event of type {kind} stands on '{home}' only"),
+            None => {
+                format!("an event of type {kind} does not stand on '{}'", shown(branch.as_str()))
+            }
+        });
     }
     let sequence = members.remove("sequence").and_then(|sequence| sequence.as_i64());
     let sequence = sequence.and_then(|sequence| u64::try_from(sequence).ok());

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::report::{About, Findings, Kind};
 use super::rows::Plan;
 use crate::event::{Event, EventType};
-use crate::id::{EventId, shown};
+use crate::id::{BranchName, EventId, shown};
 use crate::mkep::event::{self, Line};
 use crate::mkep::fold::Goal;
 use crate::mkep::ledger;
@@ -18,7 +18,7 @@ pub(super) fn check(
     plan: &Plan,
     findings: &mut Findings,
 ) -> Result<(), StoreError> {
-    let branch = plan.branches.values().find(|branch| branch.name.as_str() == event::BRANCH);
+    let branch = plan.branches.values().find(|branch| branch.name.as_str() == BranchName::EXEC);
     let (mut totals, mut lines) = (ExecTotals::default(), 0);
     if let Some(branch) = branch {
         let hidden = hidden(audit, branch)?;

@@ -12,9 +12,9 @@ use super::report::{About, Findings, Kind};
 use super::rows::Plan;
 use crate::branch;
 use crate::canon::{Object, Value};
-use crate::erase::{self, Recorded};
+use crate::erase::Recorded;
 use crate::event::{Event, EventType, chain_log};
-use crate::id::{EventId, Hash, LineageId};
+use crate::id::{BranchName, EventId, Hash, LineageId};
 use crate::lineage::{self, Adds, Link};
 use crate::store::StoreError;
 use crate::store::audit::{Audit, EventRow, Fault, Index, Misfit, Sum};
@@ -232,7 +232,7 @@ impl<'p> Worker<'p> {
         if event.content.is_none() {
             self.seen.erased.push((event.clone(), about()));
         }
-        if event.kind == EventType::Erased && event.branch.as_str() == erase::BRANCH {
+        if event.kind == EventType::Erased && event.branch.as_str() == BranchName::ERASE {
             self.seen.erasures.note(payload);
         }
     }

@@ -1,9 +1,9 @@
 //! The execution log, for any requests, on both engines: what is kept of it is what its records add up
 //! to, in whatever order they are read.
 
-use mk::id::AgentId;
+use mk::id::{AgentId, BranchName};
 use mk::log::Outside;
-use mk::mkep::event::{self, Line};
+use mk::mkep::event::Line;
 use mk::mkep::fold::Goal;
 use mk::mkep::json::Members;
 use mk::mkep::leases::Leases;
@@ -177,7 +177,7 @@ proptest! {
             mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15)
         });
         prop_assert_eq!(imported(&shuffled).unwrap(), goals);
-        let has_branch = plain.read(|txn| txn.branch(event::BRANCH)).unwrap().is_some();
+        let has_branch = plain.read(|txn| txn.branch(BranchName::EXEC)).unwrap().is_some();
         prop_assert_eq!(has_branch, !log.is_empty());
     }
 }

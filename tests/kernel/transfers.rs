@@ -289,18 +289,47 @@ fn event_line(
 #[test]
 fn a_branch_of_mk_moves_forward_and_is_never_joined() {
     let mut file = File::new(beginning(), &agent());
-    let (first, hash) = line("@exec", Hash::ZERO, 1, "a");
-    let (second, _) = line("@exec", hash, 2, "b");
-    let (other, _) = line("@exec", hash, 2, "c");
-    let (root, _) = line("@exec", Hash::ZERO, 1, "d");
+    let row = |prev, sequence, text: &str| {
+        let payload = format!("{{\"row\":{{\"text\":\"{text}\"}},\"store\":\"notices\"}}");
+        event_line("@import", "IMPORTED", prev, sequence, &payload)
+    };
+    let (first, hash) = row(Hash::ZERO, 1, "a");
+    let (second, _) = row(hash, 2, "b");
+    let (other, _) = row(hash, 2, "c");
+    let (root, _) = row(Hash::ZERO, 1, "d");
     assert_eq!(imported(&mut *file, &first).unwrap().events, 1);
     assert_eq!(imported(&mut *file, &second).unwrap().events, 1);
     for diverged in [&other, &root] {
         let error = imported(&mut *file, diverged).unwrap_err();
         assert_eq!(error.code(), Code::RESERVED_BRANCH, "{error}");
     }
-    assert_eq!(lasting(&mut *file).keys().collect::<Vec<_>>(), ["@exec"]);
+    assert_eq!(lasting(&mut *file).keys().collect::<Vec<_>>(), ["@import"]);
     assert_verified(&mut file);
+}
+
+#[test]
+fn events_stand_on_the_branches_that_mk_writes_them_to() {
+    let mut file = File::new(beginning(), &agent());
+    for (branch, kind, expected) in [
+        (
+            "@else",
+            "AGENT_SCRATCHPAD",
+            "an event of type AGENT_SCRATCHPAD does not stand on '@else'",
+        ),
+        (
+            "@exec",
+            "AGENT_SCRATCHPAD",
+            "an event of type AGENT_SCRATCHPAD does not stand on '@exec'",
+        ),
+        ("main", "EXEC_RECORD", "an event of type EXEC_RECORD stands on '@exec' only"),
+        ("@exec", "IMPORTED", "an event of type IMPORTED stands on '@import' only"),
+        ("main", "PAYLOAD_ERASED", "an event of type PAYLOAD_ERASED stands on '@erase' only"),
+    ] {
+        let (text, _) = event_line(branch, kind, Hash::ZERO, 1, "{}");
+        let error = imported(&mut *file, &text).unwrap_err();
+        assert_eq!(error.to_string(), format!("line 1: {expected}"));
+    }
+    assert_eq!(lasting(&mut *file).len(), 0);
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use super::{Gathered, Import, ImportError, SECRETS_LISTED, Secret};
 use crate::branch;
-use crate::erase;
 use crate::event::{Event, EventType, Payload};
 use crate::id::{BranchName, Hash, LineageId};
 use crate::log::Misfit;
@@ -113,7 +112,7 @@ impl Import<'_> {
     ) -> Result<LineageId, ImportError> {
         let born = &event.branch;
         let is_taken = self.by_name.contains_key(born.as_str());
-        if born.is_reserved() && born.as_str() != erase::BRANCH && is_taken {
+        if born.is_reserved() && born.as_str() != BranchName::ERASE && is_taken {
             return Err(ImportError::Diverged { line: number, branch: born.clone() });
         }
         let name = BranchName::stored(&format!("@import/{}", event.hash));
