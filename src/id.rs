@@ -253,24 +253,46 @@ pub fn hex(bytes: &[u8]) -> String {
 /// The bytes that lower-case hex digits stand for; none if `text` is anything else.
 #[must_use]
 pub fn unhex(text: &str) -> Option<Vec<u8>> {
-    let digit = |byte: u8| match byte {
-        b'0'..=b'9' => Some(byte - b'0'),
-        b'a'..=b'f' => Some(byte - b'a' + 10),
-        _ => None,
+    let mut bytes = vec![0; text.len() / 2];
+    unhex_into(text, &mut bytes).then_some(bytes)
+}
+
+/// The `N` bytes that twice as many lower-case hex digits stand for.
+#[must_use]
+pub fn unhex_array<const N: usize>(text: &str) -> Option<[u8; N]> {
+    let mut bytes = [0; N];
+    unhex_into(text, &mut bytes).then_some(bytes)
+}
+
+/// Whether `text` is lower-case hex digits, two for each of `bytes`, which then are what they stand for.
+fn unhex_into(text: &str, bytes: &mut [u8]) -> bool {
+    /// What each byte stands for as a digit; 0xff if it is none.
+    const VALUES: [u8; 256] = {
+        let mut values = [0xff; 256];
+        let mut value = 0;
+        while value < 16 {
+            values[b"0123456789abcdef"[value as usize] as usize] = value;
+            value += 1;
+        }
+        values
     };
-    let pairs = text.as_bytes().chunks_exact(2);
-    if !pairs.remainder().is_empty() {
-        return None;
+    if text.len() != bytes.len() * 2 {
+        return false;
     }
-    pairs.map(|pair| Some(digit(pair[0])? << 4 | digit(pair[1])?)).collect()
+    let mut seen = 0;
+    for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
+        let (high, low) = (VALUES[usize::from(pair[0])], VALUES[usize::from(pair[1])]);
+        seen |= high | low;
+        *byte = high << 4 | low & 15;
+    }
+    seen < 16
 }
 
 impl FromStr for Hash {
     type Err = IdError;
 
     fn from_str(text: &str) -> Result<Self, IdError> {
-        unhex(text)
-            .and_then(|bytes| bytes.try_into().ok())
+        unhex_array(text)
             .map(Self)
             .ok_or_else(|| IdError::Malformed { what: "a SHA-256 digest", text: text.to_owned() })
     }

@@ -7,7 +7,7 @@
 
 use crate::canon::{Object, Value};
 use crate::event::{self, CONTENT_MAX, Content, Event, EventType, Payload, SNAPSHOT_MAX};
-use crate::id::{AgentId, BranchName, EventId, Hash, LineageId, shown, unhex};
+use crate::id::{AgentId, BranchName, EventId, Hash, LineageId, shown, unhex_array};
 use crate::log::Adopted;
 use crate::secret;
 use crate::store::RESOURCE_MAX;
@@ -142,7 +142,7 @@ fn event(mut members: Object, bytes: &[u8], tokenizer: Tokenizer) -> Result<Arri
             let payload = object("payload", payload.ok_or("'payload' is missing")?)?;
             let metadata = members.remove("metadata").ok_or("'metadata' is missing")?;
             let metadata = object("metadata", metadata)?;
-            let salt = unhex(&text(&mut members, "salt")?).and_then(|salt| salt.try_into().ok());
+            let salt = unhex_array(&text(&mut members, "salt")?);
             let content = Content {
                 salt: salt.ok_or("'salt' is not 32 hex digits")?,
                 payload: payload.canonical(),
