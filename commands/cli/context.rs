@@ -21,7 +21,7 @@ use serde::Serialize;
 
 use super::output::{Colour, Output};
 use super::whereabouts::Whereabouts;
-use super::{Failure, Text};
+use super::{Failure, Kept, Stores, Text};
 
 /// How long a write waits for others, in seconds.
 const LOCK_TIMEOUT: f64 = 15.0;
@@ -80,7 +80,7 @@ pub struct Context {
 }
 
 /// For whom a server runs a command.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Caller {
     /// Who acts if no option, variable or setting says.
     pub agent: AgentId,
@@ -89,6 +89,8 @@ pub struct Caller {
     pub metadata: Object,
     /// Set when nobody waits for the answer any more.
     pub given_up: Arc<AtomicBool>,
+    /// What the server keeps open between calls.
+    pub stores: Arc<Stores>,
 }
 
 /// What the session of a caller is called outside.
@@ -197,7 +199,17 @@ impl Context {
         &self,
         body: impl FnOnce(&dyn ReadTxn) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        ManuallyDrop::new(self.open_to_read()?).read(body)
+        let Some(caller) = &self.caller else {
+            return ManuallyDrop::new(self.open_to_read()?).read(body);
+        };
+        let path = self.store_path()?;
+        let mut store = match caller.stores.take(Kept::ToRead, &path)? {
+            Some(store) => store,
+            None => Sqlite::open_to_read(&path)?,
+        };
+        let done = store.read(body)?;
+        caller.stores.give(Kept::ToRead, store);
+        Ok(done)
     }
 
     /// Runs `body` as the only writer. The store stays open, as in [`Context::read`].
@@ -209,7 +221,15 @@ impl Context {
         let mut store = ManuallyDrop::new(store);
         let clock = self.clocks.events;
         let mut outside = Outside { now: &mut || clock.now(), salt: &mut || self.chance.draw() };
-        let done = store.write(|txn| body(txn, &actor, &mut outside))?;
+        let done = store.write(|txn| body(txn, &actor, &mut outside));
+        if let Some(caller) = &self.caller {
+            let store = ManuallyDrop::into_inner(store);
+            // After a failure it is opened anew.
+            if done.is_ok() {
+                caller.stores.give(Kept::ToWrite, store);
+            }
+        }
+        let done = done?;
         self.note_written();
         Ok(done)
     }
@@ -281,11 +301,24 @@ impl Context {
     /// The store, to write to, and who does.
     pub fn open_to_write(&self) -> Result<(Sqlite, Actor), Failure> {
         let path = self.store_path()?;
-        let mut store = Sqlite::open_to_write(&path, self.lock_timeout(), Durability::Full)?;
+        let kept = match &self.caller {
+            Some(caller) => caller.stores.take(Kept::ToWrite, &path)?,
+            None => None,
+        };
+        let is_kept = kept.is_some();
+        let mut store = match kept {
+            Some(store) => store,
+            None => Sqlite::open_to_write(&path, self.lock_timeout(), Durability::Full)?,
+        };
+        if self.is_serving() && !is_kept {
+            store.keep_little()?;
+        }
         let (durability, actor) = store
             .read(|txn| Ok::<_, Failure>((txn.setting("core.durability")?, self.actor(txn)?)))?;
-        if durability.as_deref() == Some("normal") {
-            store.set_durability(Durability::Normal)?;
+        match durability.as_deref() {
+            Some("normal") => store.set_durability(Durability::Normal)?,
+            _ if is_kept => store.set_durability(Durability::Full)?,
+            _ => {}
         }
         Ok((store, actor))
     }

@@ -20,7 +20,7 @@ use super::revision::{Client, Revision, server_info};
 use super::tool::Tool;
 use super::{answer, bounds, completion, instructions, prompts, resources};
 use crate::Answer;
-use crate::cli::{Caller, Clocks, Context, Failure, Global, Session};
+use crate::cli::{Caller, Clocks, Context, Failure, Global, Session, Stores};
 
 /// How long clients may keep lists that never change.
 ///
@@ -49,6 +49,7 @@ pub struct Server {
     /// Sessions of which an event tells the client.
     introduced: Mutex<HashSet<String>>,
     seen: Seen,
+    stores: Arc<Stores>,
     /// The newest event when the server was started.
     start: EventId,
 }
@@ -120,7 +121,8 @@ impl Server {
         let list = Body::new().with("tools", &tools);
         let instructions = instructions::text(&options.tools, options.read_only);
         let (introduced, seen, start) = (Mutex::default(), Seen::default(), EventId(0));
-        let mut server = Self { options, list, instructions, introduced, seen, start };
+        let stores = Arc::default();
+        let mut server = Self { options, list, instructions, introduced, seen, stores, start };
         let head = server.own_context().read(|txn| Ok(txn.log_head()?));
         // A store that cannot be read is told of with each call.
         server.start = head.ok().flatten().map_or(start, |(id, _)| id);
@@ -276,8 +278,8 @@ impl Server {
         if call.agent.is_some() {
             global.agent.clone_from(&call.agent);
         }
-        let given_up = Arc::clone(given_up);
-        Context::for_caller(global, clocks, Caller { agent, session, metadata, given_up })
+        let (given_up, stores) = (Arc::clone(given_up), Arc::clone(&self.stores));
+        Context::for_caller(global, clocks, Caller { agent, session, metadata, given_up, stores })
     }
 
     /// Rule: docs/spec/mcp.md, section 10.

@@ -11,6 +11,7 @@ mod txn;
 
 use std::fs;
 use std::io::{ErrorKind, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -44,12 +45,27 @@ const WAL_MAX: u64 = 512 << 10;
 /// random places of their index, so a long batch needs more of it at hand than the engine's 2 MiB.
 const CACHE_KIB: i32 = 131_072;
 
+/// The same for a store that is kept open between writes.
+const KEPT_KIB: i32 = 2_048;
+
 /// A store in a SQLite file.
 pub struct Sqlite {
     connection: Connection,
     path: PathBuf,
+    /// The file that was opened: its device and number.
+    file: (u64, u64),
     /// How long to wait for the write lock.
     lock_timeout: Duration,
+}
+
+fn file_id(file: &fs::Metadata) -> (u64, u64) {
+    (file.dev(), file.ino())
+}
+
+/// The id of the file at `path`, before it is opened: if it is replaced meanwhile, what is open does not
+/// count as current.
+fn id_at(path: &Path) -> (u64, u64) {
+    fs::metadata(path).map_or((0, 0), |file| file_id(&file))
 }
 
 /// How sure a finished write is.
@@ -151,6 +167,7 @@ impl Sqlite {
     /// # Errors
     /// If there is none, or it cannot be read by this version.
     pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {
+        let file = id_at(path);
         check_header(path)?;
         location::check_filesystem(path.parent().unwrap_or(Path::new(".")))?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -182,7 +199,8 @@ impl Sqlite {
             opened => opened,
         };
         let (connection, version) = opened.map_err(|error| failure(error, path, Duration::ZERO))?;
-        let store = Self { connection, path: path.to_owned(), lock_timeout: Duration::ZERO };
+        let path = path.to_owned();
+        let store = Self { connection, path, file, lock_timeout: Duration::ZERO };
         store.check_version(version, "min_reader")?;
         Ok(store)
     }
@@ -197,6 +215,7 @@ impl Sqlite {
         lock_timeout: Duration,
         durability: Durability,
     ) -> Result<Self, StoreError> {
+        let file = id_at(path);
         check_header(path)?;
         location::check_filesystem(path.parent().unwrap_or(Path::new(".")))?;
         let failed = |error| failure(error, path, Duration::ZERO);
@@ -219,7 +238,7 @@ impl Sqlite {
         connection
             .pragma_update_and_check(None, "secure_delete", "ON", |_| Ok(()))
             .map_err(failed)?;
-        let store = Self { connection, path: path.to_owned(), lock_timeout };
+        let store = Self { connection, path: path.to_owned(), file, lock_timeout };
         let version = store
             .connection
             .query_row("PRAGMA user_version", (), |row| row.get(0))
@@ -253,6 +272,35 @@ impl Sqlite {
         let sql = "PRAGMA data_version";
         let version = self.connection.query_row(sql, (), |row| row.get(0));
         version.map_err(|error| failure(error, &self.path, Duration::ZERO))
+    }
+
+    /// Whether what is open is still the store at its path, and of a format that can be read, and
+    /// written if it was opened for that. For who keeps a store open while others may upgrade, move or
+    /// replace it.
+    ///
+    /// # Errors
+    /// As on opening it now.
+    pub fn is_current(&self) -> Result<bool, StoreError> {
+        let failed = |error| failure(error, &self.path, Duration::ZERO);
+        let is_same = fs::metadata(&self.path).is_ok_and(|file| file_id(&file) == self.file);
+        if !is_same {
+            return Ok(false);
+        }
+        let version = self.connection.query_row("PRAGMA user_version", (), |row| row.get(0));
+        let reads = self.connection.is_readonly("main").map_err(failed)?;
+        let need = if reads { "min_reader" } else { "min_writer" };
+        self.check_version(version.map_err(failed)?, need)?;
+        Ok(true)
+    }
+
+    /// Keeps no more pages in memory than a store that is only read, for who keeps it open.
+    ///
+    /// # Errors
+    /// Only if the engine is out of order.
+    pub fn keep_little(&self) -> Result<(), StoreError> {
+        self.connection
+            .pragma_update(None, "cache_size", -KEPT_KIB)
+            .map_err(|error| failure(error, &self.path, Duration::ZERO))
     }
 
     /// The file.

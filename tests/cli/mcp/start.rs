@@ -129,3 +129,34 @@ fn what_is_no_client_is_sent_away() {
     );
     assert_eq!(String::from_utf8(done.stdout).unwrap().lines().count(), 100);
 }
+
+#[test]
+fn a_store_that_is_upgraded_replaced_or_closed_under_the_server_is_noticed_at_the_next_call() {
+    let repo = Sandbox::new();
+    let mut client = Client::open(&repo, &[]);
+    client.report("mk_note", json!({ "note": "a" }));
+    client.report("mk_log", json!({}));
+    let sql = |sql: &str| {
+        let code = format!(
+            "import sqlite3; c = sqlite3.connect('.mk/mk.db'); c.executescript('''{sql}''')"
+        );
+        repo.sh(&format!("python3 -c \"{code}\"")).success();
+    };
+    sql(
+        "PRAGMA user_version = 99; UPDATE store SET value = 99 WHERE key IN ('min_reader', 'min_writer')",
+    );
+    assert_eq!(client.refusal("mk_log", json!({}))["code"], "store-newer");
+    assert_eq!(client.refusal("mk_note", json!({ "note": "b" }))["code"], "store-newer");
+    sql(
+        "PRAGMA user_version = 1; UPDATE store SET value = 1 WHERE key IN ('min_reader', 'min_writer')",
+    );
+    client.report("mk_note", json!({ "note": "c" }));
+    // Another store takes its place.
+    repo.sh("mkdir other && mk init other && mk -C other note there").success();
+    repo.sh("rm .mk/mk.db-wal .mk/mk.db-shm; mv other/.mk/mk.db* .mk/").success();
+    let log = client.report("mk_log", json!({}));
+    assert_eq!(log["events"].as_array().unwrap().len(), 1, "{log}");
+    assert_eq!(log["events"][0]["text"], "there");
+    client.report("mk_note", json!({ "note": "d" }));
+    client.close_quietly();
+}

@@ -1,0 +1,52 @@
+//! Stores that a server keeps open between the calls of its tools.
+
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use mk::store::{Sqlite, StoreError};
+
+/// What a store was opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    ToRead,
+    ToWrite,
+}
+
+/// Most stores that are kept for each purpose.
+const MOST: usize = 5;
+
+/// Open stores that nobody uses just now.
+#[derive(Default)]
+pub struct Stores(Mutex<Vec<(Kept, Sqlite)>>);
+
+impl Stores {
+    fn idle(&self) -> MutexGuard<'_, Vec<(Kept, Sqlite)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An open store that is still the one at `path`.
+    ///
+    /// # Errors
+    /// If it is of a format by now that this program cannot use.
+    pub fn take(&self, kept: Kept, path: &Path) -> Result<Option<Sqlite>, StoreError> {
+        loop {
+            let mut idle = self.idle();
+            let Some(at) = idle.iter().position(|(purpose, _)| *purpose == kept) else {
+                return Ok(None);
+            };
+            let (_, store) = idle.swap_remove(at);
+            drop(idle);
+            if store.path() == path && store.is_current()? {
+                return Ok(Some(store));
+            }
+        }
+    }
+
+    /// Keeps a store for the next call.
+    pub fn give(&self, kept: Kept, store: Sqlite) {
+        let mut idle = self.idle();
+        if idle.iter().filter(|(purpose, _)| *purpose == kept).count() < MOST {
+            idle.push((kept, store));
+        }
+    }
+}
