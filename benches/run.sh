@@ -12,6 +12,7 @@ python3 benches/report.py target/criterion
 cargo bench --bench commands
 cargo bench --bench compaction
 cargo bench --bench exec
+python3 benches/mcp.py target/release/mk ${MK_PEER:+"$MK_PEER"}
 if [ -n "${MK_PEER:-}" ]; then
   "$MK_PEER/bin/python" benches/peer.py target/release/mk
 fi
