@@ -6,6 +6,7 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr, clippy::exit)]
 
+pub mod attach;
 pub mod backup;
 pub mod branch;
 pub mod canon;
@@ -13,6 +14,7 @@ pub mod code;
 pub mod compaction;
 pub mod erase;
 pub mod event;
+pub mod hook;
 pub mod id;
 pub mod lease;
 pub mod lineage;

@@ -19,6 +19,8 @@ enum Kind {
     Number(u64, u64),
     /// A command for the shell.
     Command,
+    /// `all`, `failures`, `off`, or a regular expression.
+    Pattern,
 }
 
 const SETTINGS: &[(&str, Kind)] = &[
@@ -33,6 +35,9 @@ const SETTINGS: &[(&str, Kind)] = &[
     ("gc.retain-tokens", Kind::Number(0, NUMBER_MAX)),
     ("gc.min-gain", Kind::Number(0, NUMBER_MAX)),
     ("gc.summarizer", Kind::Command),
+    ("hook.enforce", Kind::OneOf(&["deny", "ask", "warn", "off"])),
+    ("hook.record", Kind::Pattern),
+    ("hook.strict", Kind::OneOf(&["true", "false"])),
     ("gc.summarizer-timeout", Kind::Number(1, SUMMARIZER_SECONDS_MAX)),
 ];
 
@@ -47,6 +52,11 @@ pub enum SettingError {
     Number { name: &'static str, value: String, least: u64, most: u64 },
     #[error("{name}: a command has 1 to {COMMAND_MAX} characters and no NUL")]
     Command { name: &'static str },
+    #[error(
+        "{name}: '{}' is neither all, failures, off nor a regular expression: {why}",
+        shown(value)
+    )]
+    Pattern { name: &'static str, value: String, why: String },
     #[error("{name}: '{}' is not one of {}", shown(value), options.join(", "))]
     Option { name: &'static str, value: String, options: &'static [&'static str] },
 }
@@ -100,6 +110,13 @@ impl Setting {
                     true => Err(SettingError::Command { name }),
                 }
             }
+            Kind::Pattern => match regex_lite::Regex::new(value) {
+                Ok(_) => Ok(()),
+                Err(error) => {
+                    let why = error.to_string();
+                    Err(SettingError::Pattern { name, value: value.to_owned(), why })
+                }
+            },
             Kind::OneOf(options) if options.contains(&value) => Ok(()),
             Kind::OneOf(options) => {
                 Err(SettingError::Option { name, value: value.to_owned(), options })

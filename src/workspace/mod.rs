@@ -8,6 +8,7 @@ pub mod context;
 pub mod diff;
 pub mod event;
 pub mod fold;
+pub mod output;
 pub mod render;
 pub mod snapshot;
 pub mod stored;

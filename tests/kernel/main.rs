@@ -6,6 +6,7 @@ mod blames;
 mod cases;
 mod compactions;
 mod contexts;
+mod documents;
 mod engines;
 mod execution;
 mod format;
