@@ -26,6 +26,11 @@ use crate::cli::{Context, Failure, Text};
 ///   gc.min-gain      tokens that must be won (default: a quarter of the threshold)
 ///   gc.summarizer    a command that makes insights of what is compacted (docs/compaction.md)
 ///   gc.summarizer-timeout  seconds it may take, 1 to 3600 (default 10)
+///   hook.enforce     what an agent's edit meets of a file that another holds: deny (default), ask the
+///                    person, warn, off
+///   hook.record      which commands hooks record: all, failures, off, or those that a regular
+///                    expression fits (default: all but those that only look, such as ls)
+///   hook.strict      true: an edit is refused too if the memory cannot be asked; false (default)
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Config {

@@ -73,6 +73,10 @@ complete -c mk -n "__fish_mk_needs_command" -f -a "backup" -d 'Copy the whole st
 complete -c mk -n "__fish_mk_needs_command" -f -a "restore" -d 'Put a backup in the place of the store'
 complete -c mk -n "__fish_mk_needs_command" -f -a "export" -d 'Print all events, one a line, to be imported elsewhere'
 complete -c mk -n "__fish_mk_needs_command" -f -a "import" -d 'Take in the events of an export'
+complete -c mk -n "__fish_mk_needs_command" -f -a "attach" -d 'Let agents use this project: put `mk mcp` into their configuration'
+complete -c mk -n "__fish_mk_needs_command" -f -a "detach" -d 'Take out what `mk attach` put into the configuration of agents'
+complete -c mk -n "__fish_mk_needs_command" -f -a "hook" -d 'Answer the hook of an agent or of git'
+complete -c mk -n "__fish_mk_needs_command" -f -a "doctor" -d 'Check everything that agents need: project, store, server, configurations, hooks'
 complete -c mk -n "__fish_mk_needs_command" -f -a "config" -d 'Print or change a setting of the project'
 complete -c mk -n "__fish_mk_needs_command" -f -a "demo" -d 'Play a story of two agents in a throw-away project, and check what it claims'
 complete -c mk -n "__fish_mk_needs_command" -f -a "completions" -d 'Print the completion script of a shell'
@@ -497,6 +501,7 @@ complete -c mk -n "__fish_mk_using_subcommand status" -l lock-timeout -d 'How lo
 complete -c mk -n "__fish_mk_using_subcommand status" -l color -d 'When to colour text for people' -r -f -a "auto\t''
 always\t''
 never\t''"
+complete -c mk -n "__fish_mk_using_subcommand status" -l exit-code -d 'Exit 1 if anything blocks'
 complete -c mk -n "__fish_mk_using_subcommand status" -l json -d 'Answer in JSON'
 complete -c mk -n "__fish_mk_using_subcommand status" -s h -l help -d 'Print help'
 complete -c mk -n "__fish_mk_using_subcommand branch" -l prefix -d 'Only those whose names begin so' -r
@@ -890,6 +895,78 @@ complete -c mk -n "__fish_mk_using_subcommand import; and __fish_seen_subcommand
 complete -c mk -n "__fish_mk_using_subcommand import; and __fish_seen_subcommand_from memkernel" -l dry-run -d 'Show what would be done, and write nothing'
 complete -c mk -n "__fish_mk_using_subcommand import; and __fish_seen_subcommand_from memkernel" -l json -d 'Answer in JSON'
 complete -c mk -n "__fish_mk_using_subcommand import; and __fish_seen_subcommand_from memkernel" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand attach" -l scope -d 'Their files in the project, or those of the user [default: the project, where they have one]' -r
+complete -c mk -n "__fish_mk_using_subcommand attach" -l name -d 'The name of the entry' -r
+complete -c mk -n "__fish_mk_using_subcommand attach" -l agent-id -d 'Who the agent is, instead of its own name' -r
+complete -c mk -n "__fish_mk_using_subcommand attach" -l command -d 'The program in the entry [default: `mk` in the project, this one\'s path in files of the user]' -r
+complete -c mk -n "__fish_mk_using_subcommand attach" -l tools -d 'The tools that are offered, as `mk mcp --tools` takes them' -r
+complete -c mk -n "__fish_mk_using_subcommand attach" -l print -d 'Print the entry for AGENT, and write nothing' -r
+complete -c mk -n "__fish_mk_using_subcommand attach" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand attach" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand attach" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand attach" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand attach" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand attach" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand attach" -l all -d 'Every agent that mk knows well'
+complete -c mk -n "__fish_mk_using_subcommand attach" -s n -l dry-run -d 'Only print what would change'
+complete -c mk -n "__fish_mk_using_subcommand attach" -l detected -d 'The agents that are found here'
+complete -c mk -n "__fish_mk_using_subcommand attach" -l hooks -d 'Also let the agent take leases before it edits, and record what it runs, through its hooks'
+complete -c mk -n "__fish_mk_using_subcommand attach" -l shared -d 'With --hooks, for all who have the repository, and not only for you'
+complete -c mk -n "__fish_mk_using_subcommand attach" -l instructions -d 'Also add a block about the memory to the agent\'s instruction file'
+complete -c mk -n "__fish_mk_using_subcommand attach" -l portable -d 'Write `mk` in files of the user too'
+complete -c mk -n "__fish_mk_using_subcommand attach" -l read-only -d 'Offer only tools that read'
+complete -c mk -n "__fish_mk_using_subcommand attach" -l approve -d 'Let the agent call the tools without asking'
+complete -c mk -n "__fish_mk_using_subcommand attach" -l experimental -d 'Also agents of which only others\' documentation is known'
+complete -c mk -n "__fish_mk_using_subcommand attach" -l list -d 'List every agent that mk knows'
+complete -c mk -n "__fish_mk_using_subcommand attach" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand attach" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand detach" -l scope -d 'Their files in the project, or those of the user [default: the project, where they have one]' -r
+complete -c mk -n "__fish_mk_using_subcommand detach" -l name -d 'The name of the entry' -r
+complete -c mk -n "__fish_mk_using_subcommand detach" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand detach" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand detach" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand detach" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand detach" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand detach" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand detach" -l all -d 'Every agent that mk knows well'
+complete -c mk -n "__fish_mk_using_subcommand detach" -s n -l dry-run -d 'Only print what would change'
+complete -c mk -n "__fish_mk_using_subcommand detach" -l force -d 'Also what somebody changed'
+complete -c mk -n "__fish_mk_using_subcommand detach" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand detach" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand hook" -l recipe -d 'Print a recipe, to be set up by hand' -r -f -a "git-pre-commit\t''
+git-post-commit\t''
+git-post-merge\t''
+git-post-checkout\t''
+bash\t''
+zsh\t''
+fish\t''
+ci\t''
+wrapper\t''"
+complete -c mk -n "__fish_mk_using_subcommand hook" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand hook" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand hook" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand hook" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand hook" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand hook" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand hook" -l warn -d 'With git-pre-commit, only say so'
+complete -c mk -n "__fish_mk_using_subcommand hook" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand hook" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand doctor" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand doctor" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand doctor" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand doctor" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand doctor" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand doctor" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand doctor" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mk -n "__fish_mk_using_subcommand config" -s C -d 'Run as if started in DIR' -r -F
 complete -c mk -n "__fish_mk_using_subcommand config" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
 complete -c mk -n "__fish_mk_using_subcommand config" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r

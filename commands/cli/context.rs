@@ -129,6 +129,19 @@ impl Context {
         Self { global, out, clocks, chance, written, caller: Some(caller), due: Vec::new() }
     }
 
+    /// Acts from now on for the session of an agent that calls itself `name`, unless an option, a
+    /// variable or a setting says otherwise.
+    pub fn act_for(&mut self, name: &str, session: &str) -> Result<(), Failure> {
+        let agent = name.parse().map_err(|error| Failure::usage(format!("{name}: {error}")))?;
+        let session = match session {
+            "" => Session::Own(String::new()),
+            session => Session::Given(session.to_owned()),
+        };
+        let (metadata, given_up, stores) = (Object::new(), Arc::default(), Arc::default());
+        self.caller = Some(Caller { agent, session, metadata, given_up, stores });
+        Ok(())
+    }
+
     /// The will to wait for `whole`, unless the caller gives up.
     pub fn patience(&self, whole: Duration) -> Patience<'_> {
         let patience = Patience::new(whole);

@@ -128,6 +128,12 @@ impl Failure {
         Self { message, ..self }.hint("do not repeat it; see `mk log`")
     }
 
+    /// Tells of it in one line on stderr, and nowhere else.
+    pub fn tell_in_a_line(&self, who: &str) {
+        // There is nobody left to tell if stderr is closed.
+        let _ = writeln!(io::stderr(), "{who}: {}", line(&self.message));
+    }
+
     /// Tells of it: in words on stderr, and as one JSON object on stdout under `--json`.
     pub fn tell(&self, as_json: bool) {
         // Refused (1, 75) is `error:`, impossible (128, 129) is `fatal:`, as in git.

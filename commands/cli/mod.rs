@@ -1,5 +1,6 @@
 //! What the commands share: where the project is, who acts, and how an answer is printed.
 
+pub mod attach;
 mod compaction;
 mod completion;
 mod context;
@@ -7,6 +8,7 @@ mod exchange;
 mod external;
 mod failure;
 mod format;
+mod news;
 mod output;
 mod pager;
 mod project;
@@ -24,11 +26,12 @@ pub use exchange::{policy, policy_to_read_by};
 pub use external::{external, nearest_commands};
 pub use failure::{Failure, usage_failure};
 pub use format::Format;
+pub use news::{News, Seen, forget};
 pub use output::{Text, pager_colour};
 pub use pager::Pager;
 pub use project::{make_project, store_in};
 pub use report::{EventReport, head_of, line, lines, note_erased, raw, subject};
 pub use stores::{Kept, Stores};
 pub use walk::{Filter, WalkArgs, branch_name};
-pub use whereabouts::{FenceArg, parse_token};
+pub use whereabouts::{FenceArg, Whereabouts, parse_token};
 pub use write::{Write, WriteArgs, read_object, read_stdin, request, warn_of_secrets};

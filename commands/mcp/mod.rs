@@ -13,7 +13,6 @@ mod instructions;
 mod lane;
 mod lines;
 mod message;
-mod news;
 mod progress;
 mod prompts;
 mod resources;

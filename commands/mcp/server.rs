@@ -15,12 +15,11 @@ use serde_json::json;
 use super::body::Body;
 use super::given::Given;
 use super::message::{Fault, Members};
-use super::news::{News, Seen};
 use super::revision::{Client, Revision, server_info};
 use super::tool::Tool;
 use super::{answer, bounds, completion, instructions, prompts, resources};
 use crate::Answer;
-use crate::cli::{Caller, Clocks, Context, Failure, Global, Session, Stores};
+use crate::cli::{Caller, Clocks, Context, Failure, Global, News, Seen, Session, Stores};
 
 /// How long clients may keep lists that never change.
 ///

@@ -4,6 +4,7 @@
 
 mod append;
 mod arguments;
+mod attach;
 mod backup;
 mod big;
 mod branches;
@@ -11,6 +12,7 @@ mod config;
 mod damage;
 mod demo;
 mod discovery;
+mod doctor;
 mod endless;
 mod erase;
 mod exec;
@@ -18,6 +20,7 @@ mod filesystem;
 mod gc;
 mod generated;
 mod history;
+mod hook;
 mod identity;
 mod init;
 mod input;

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use mk::lease::{self, AT_ONCE};
 use mk::store::{Leases, ReadTxn, StoreError};
 use serde::Serialize;
 
-use crate::cli::{Actor, Context, Failure, head_of, subject};
+use super::{Actor, Context, Failure, head_of, line, subject};
 
 /// Lines that are told at most, and how long each is.
 const LINES: usize = 5;
@@ -36,6 +36,22 @@ pub struct News {
     leases_expiring: Vec<Expiring>,
     #[serde(skip_serializing_if = "Option::is_none")]
     more: Option<String>,
+}
+
+impl News {
+    /// What a hook tells: a line each, and how many there are beside.
+    pub fn text(&self) -> String {
+        let told = self
+            .latest
+            .iter()
+            .map(|it| format!("NEWS event {} of {}: {}", it.event_id, it.agent_id, line(&it.text)));
+        let more = self.count - self.latest.len() as u64;
+        let more = (more > 0).then(|| format!("NEWS {more} more events: see mk_log"));
+        let expiring = self.leases_expiring.iter().map(|it| {
+            format!("YOUR LEASE of {} ends in {} s", line(&it.resource), it.expires_in_s.ceil())
+        });
+        told.chain(more).chain(expiring).collect::<Vec<_>>().join("\n")
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -70,8 +86,7 @@ impl Seen {
             let last = txn.log_head()?.map_or(EventId(0), |(id, _)| id);
             let who = (actor.agent.to_string(), actor.session.clone());
             let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let file =
-                ctx.store_path()?.with_file_name("seen").join(format!("{}.{}", who.0, who.1));
+            let file = seen_file(ctx, &actor)?;
             let kept = fs::read_to_string(&file).ok().and_then(|text| text.trim().parse().ok());
             let known = seen.get(&who).copied().max(kept.map(EventId).filter(|id| *id <= last));
             let since = known.unwrap_or(start);
@@ -89,6 +104,19 @@ impl Seen {
             Ok(Some(News { count, latest, leases_expiring: expiring, more }))
         })
     }
+}
+
+/// Forgets what the session of the caller was told, as far as a file says it.
+pub fn forget(ctx: &Context) -> Result<(), Failure> {
+    let file = ctx.read(|txn| seen_file(ctx, &ctx.actor(txn)?))?;
+    // It may never have come to be.
+    let _ = fs::remove_file(file);
+    Ok(())
+}
+
+fn seen_file(ctx: &Context, actor: &Actor) -> Result<PathBuf, Failure> {
+    let name = format!("{}.{}", actor.agent, actor.session);
+    Ok(ctx.store_path()?.with_file_name("seen").join(name))
 }
 
 /// How long a file of a session is kept that nobody writes any more.
