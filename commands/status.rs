@@ -18,6 +18,9 @@ pub struct Status {
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10,
           value_parser = clap::value_parser!(u64).range(1..=100))]
     pub limit: u64,
+    /// Exit 1 if anything blocks
+    #[arg(long)]
+    pub exit_code: bool,
 }
 
 impl Text for status::Status {
@@ -102,5 +105,6 @@ pub fn run(args: &Status, ctx: &mut Context) -> Result<Answer, Failure> {
         Ok(status::status(txn, &branch, args.limit as usize, as_of)?)
     })?;
     ctx.print(&status)?;
-    Ok(Answer::Yes)
+    let blocks = !status.blockers.shown.is_empty();
+    Ok(if args.exit_code && blocks { Answer::No } else { Answer::Yes })
 }

@@ -21,7 +21,7 @@ pub const TOOLS: &[Tool] = &[
         required: &["branch_id", "agents", "leases"],
         run: |given, ctx| {
             let limit = given.number("limit").unwrap_or(10);
-            status::run(&status::Status { branch_name: None, limit }, ctx)
+            status::run(&status::Status { branch_name: None, limit, exit_code: false }, ctx)
         },
         wait: at_once,
     },
