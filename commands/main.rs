@@ -49,6 +49,7 @@ mod sync;
 mod task;
 mod undo;
 mod verify;
+mod watch;
 
 use std::ffi::OsString;
 use std::io;
@@ -119,6 +120,7 @@ const COMMANDS: &[Entry] = &[
     entry!("branch", branch::BranchArgs),
     entry!("log", log::Log),
     entry!("show", show::Show),
+    entry!("watch", watch::Watch),
     entry!("blame", blame::Blame),
     entry!("stats", stats::Stats),
     entry!("diff", diff::DiffArgs),

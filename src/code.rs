@@ -57,6 +57,7 @@ codes! {
     UNSIGNED_IMPORT_DISABLED = "unsigned-import-disabled", 1, false, "notices come here by the signed exchange alone";
     SYNC_OFF = "sync-off", 1, false, "the project takes part in no signed exchange";
     NOTICE_CONFLICT = "notice-conflict", 1, false, "a notice of a document says something else here";
+    TIMEOUT = "timeout", 1, true, "a wait ended without what was waited for";
     SECRET_REFUSED = "secret-refused", 1, false, "the input holds what looks like a secret";
     NOT_ERASABLE = "not-erasable", 1, false, "the content of the event is gone, or cannot be taken alone";
     BAD_LINE = "bad-line", 128, false, "a line of an import is not one that an export wrote";

@@ -37,4 +37,5 @@ pub mod time;
 pub mod tokens;
 pub mod transfer;
 pub mod verify;
+pub mod watch;
 pub mod workspace;

@@ -33,5 +33,5 @@ pub use project::{make_project, store_in};
 pub use report::{EventReport, head_of, line, lines, note_erased, raw, subject};
 pub use stores::{Kept, Stores};
 pub use walk::{Filter, WalkArgs, branch_name};
-pub use whereabouts::{FenceArg, Whereabouts, parse_token};
+pub use whereabouts::{FenceArg, Whereabouts, parse_token, parse_ttl, parse_wait};
 pub use write::{Write, WriteArgs, read_object, read_stdin, request, warn_of_secrets};

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 use mk::canon::Value;
-use mk::lease::{Fence, Place, Resource};
+use mk::lease::{Fence, Place, Resource, Ttl};
 use mk::store::ReadTxn;
 use mk::store::location;
 
@@ -131,5 +132,19 @@ pub fn parse_token(text: &str) -> Result<u64, String> {
     match text.parse::<u64>() {
         Ok(token) if is_number && (1..=mk::store::TOKEN_MAX).contains(&token) => Ok(token),
         _ => Err("a token is a whole number from 1 on".to_owned()),
+    }
+}
+
+/// How long a lease holds.
+pub fn parse_ttl(text: &str) -> Result<Ttl, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
+    Ttl::from_seconds(seconds).map_err(|error| error.to_string())
+}
+
+/// How long to wait.
+pub fn parse_wait(text: &str) -> Result<Duration, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if (0.0..=86_400.0).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
+        _ => Err("not a number from 0 to 86400".to_owned()),
     }
 }

@@ -9,7 +9,7 @@ use mk::operation::{Once, OpId};
 use mk::store::Engine;
 
 use crate::Answer;
-use crate::cli::{Chance, Context, Failure, Text, warn_of_secrets};
+use crate::cli::{Chance, Context, Failure, Text, parse_ttl, parse_wait, warn_of_secrets};
 
 /// Get leases on all of the paths, or on none, and print the token of each
 ///
@@ -21,10 +21,10 @@ pub struct Acquire {
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<String>,
     /// How long they hold, above 0, at most 86400 [default: 30]
-    #[arg(long, value_name = "SECONDS", value_parser = ttl, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_ttl, allow_negative_numbers = true)]
     pub ttl: Option<Ttl>,
     /// How long to wait for them if others hold them, first come first served, at most 86400
-    #[arg(long, value_name = "SECONDS", value_parser = wait, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_wait, allow_negative_numbers = true)]
     pub wait: Option<Duration>,
     /// Take over what another session of the same agent holds: it gets a new token
     #[arg(long)]
@@ -32,18 +32,6 @@ pub struct Acquire {
     /// Do this once, however often it is asked for under ID
     #[arg(long, value_name = "ID")]
     pub op_id: Option<OpId>,
-}
-
-fn ttl(text: &str) -> Result<Ttl, String> {
-    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
-    Ttl::from_seconds(seconds).map_err(|error| error.to_string())
-}
-
-fn wait(text: &str) -> Result<Duration, String> {
-    match text.parse::<f64>() {
-        Ok(seconds) if (0.0..=86_400.0).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
-        _ => Err("not a number from 0 to 86400".to_owned()),
-    }
 }
 
 impl Text for Once<Granted> {

@@ -7,8 +7,11 @@
 use std::path::Path;
 use std::time::Duration;
 
-use rustix::event::{PollFd, Timespec, poll};
+use rustix::event::{Timespec, poll};
 use rustix::io::Errno;
+
+/// A file descriptor, and what of it is waited for.
+pub use rustix::event::PollFd;
 
 use super::{Patience, Sqlite, StoreError, files};
 

@@ -25,7 +25,7 @@ use crate::id::{AgentId, BranchName, EventId, Hash, LineageId};
 use crate::lineage::Link;
 use crate::time::Timestamp;
 
-pub use changes::{Changes, Woken};
+pub use changes::{Changes, PollFd, Woken};
 pub use exchange::{AuditRow, Binding, ExchangeRead, ExchangeWrite, PeerRow};
 pub use execution::{ExecGoal, ExecLease, ExecRead, ExecRecord, ExecTotals, ExecWrite};
 pub use folder::{Folder, FolderError, Unread};

@@ -172,6 +172,7 @@ fn help_explains_a_command_or_the_codes() {
         unsigned-import-disabled    1 no        notices come here by the signed exchange alone
         sync-off                  1 no        the project takes part in no signed exchange
         notice-conflict           1 no        a notice of a document says something else here
+        timeout                   1 yes       a wait ended without what was waited for
         secret-refused            1 no        the input holds what looks like a secret
         not-erasable              1 no        the content of the event is gone, or cannot be taken alone
         bad-line                128 no        a line of an import is not one that an export wrote

@@ -46,3 +46,4 @@ mod streams;
 mod sync;
 mod transfer;
 mod verify_log;
+mod watch;

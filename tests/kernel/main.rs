@@ -4,6 +4,7 @@
 mod agreement;
 mod blames;
 mod cases;
+mod changes;
 mod compactions;
 mod contexts;
 mod documents;
