@@ -1,10 +1,10 @@
 //! `mk fact`
 
-use mk::canon::{Object, Value};
+use mk::canon::Object;
 use mk::event::EventType;
 
 use crate::Answer;
-use crate::cli::{Context, Failure, Write, WriteArgs};
+use crate::cli::{Context, Failure, Write, WriteArgs, facts};
 
 /// Record what was found out about the workspace
 ///
@@ -23,21 +23,7 @@ pub struct Fact {
 }
 
 pub fn run(args: &Fact, ctx: &mut Context) -> Result<Answer, Failure> {
-    let mut facts = Object::new();
-    for fact in &args.facts {
-        let (key, value) = fact
-            .split_once('=')
-            .filter(|(key, _)| !key.is_empty())
-            .ok_or_else(|| Failure::usage(format!("'{}' is not KEY=VALUE", mk::id::shown(fact))))?;
-        let value = match Value::parse(value.as_bytes()) {
-            Ok(value) if !args.text => value,
-            _ => Value::from(value),
-        };
-        if facts.insert(key, value).is_some() {
-            return Err(Failure::usage(format!("'{}' is given twice", mk::id::shown(key))));
-        }
-    }
-    record(facts, &args.write, ctx)
+    record(facts(&args.facts, args.text)?, &args.write, ctx)
 }
 
 /// Records facts that are given as values.

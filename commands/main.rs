@@ -41,6 +41,7 @@ mod retract;
 mod rev_list;
 mod rev_parse;
 mod rollback;
+mod run;
 mod show;
 mod stats;
 mod status;
@@ -50,6 +51,7 @@ mod task;
 mod undo;
 mod verify;
 mod watch;
+mod with;
 
 use std::ffi::OsString;
 use std::io;
@@ -108,12 +110,14 @@ const COMMANDS: &[Entry] = &[
     entry!("decide", decide::Decide),
     entry!("fact", fact::Fact),
     entry!("note", note::Note),
+    entry!("run", run::Run),
     entry!("fork", fork::Fork),
     entry!("switch", switch::Switch),
     entry!("rollback", rollback::Rollback),
     entry!("undo", undo::Undo),
     entry!("retract", retract::Retract),
     entry!("lease", lease::Lease),
+    entry!("with", with::With),
     entry!("notice", notice::Notice),
     entry!("sync", sync::Sync),
     entry!("status", status::Status),

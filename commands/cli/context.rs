@@ -5,6 +5,7 @@ use std::env;
 use std::fs;
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -58,6 +59,25 @@ pub struct Global {
         hide_default_value = true
     )]
     pub color: Colour,
+}
+
+impl Global {
+    /// The options that no variable says, as words.
+    pub fn words(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        if self.json {
+            words.push("--json".to_owned());
+        }
+        if let Some(timeout) = self.lock_timeout {
+            words.push(format!("--lock-timeout={}", timeout.as_secs_f64()));
+        }
+        match self.color {
+            Colour::Auto => {}
+            Colour::Always => words.push("--color=always".to_owned()),
+            Colour::Never => words.push("--color=never".to_owned()),
+        }
+        words
+    }
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
@@ -381,6 +401,21 @@ impl Context {
     /// The time that leases go by.
     pub fn lease_now(&self) -> Timestamp {
         self.clocks.leases.now()
+    }
+
+    /// Lets what options said hold for the `mk` that `command` may run.
+    pub fn hand_on(&self, command: &mut Command) -> Result<(), Failure> {
+        let Global { db, agent, branch, .. } = &self.global;
+        if let Some(store) = db {
+            command.env("MK_DB", self.directory()?.join(store));
+        }
+        if let Some(agent) = agent {
+            command.env("MK_AGENT", agent.as_str());
+        }
+        if let Some(branch) = branch {
+            command.env("MK_BRANCH", branch.as_str());
+        }
+        Ok(())
     }
 
     /// The key of the session; empty without one.

@@ -1,6 +1,7 @@
 //! What the commands share: where the project is, who acts, and how an answer is printed.
 
 pub mod attach;
+mod child;
 mod compaction;
 mod completion;
 mod context;
@@ -19,6 +20,7 @@ mod walk;
 mod whereabouts;
 mod write;
 
+pub use child::{Child, Stream, command_line, exit_status};
 pub use compaction::{Compaction, compact, compact_due, compact_now};
 pub use completion::completion_script;
 pub use context::{Actor, Caller, Chance, Clocks, Context, Global, Session};
@@ -34,4 +36,4 @@ pub use report::{EventReport, head_of, line, lines, note_erased, raw, subject};
 pub use stores::{Kept, Stores};
 pub use walk::{Filter, WalkArgs, branch_name};
 pub use whereabouts::{FenceArg, Whereabouts, parse_token, parse_ttl, parse_wait};
-pub use write::{Write, WriteArgs, read_object, read_stdin, request, warn_of_secrets};
+pub use write::{Write, WriteArgs, facts, read_object, read_stdin, request, warn_of_secrets};

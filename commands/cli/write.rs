@@ -7,7 +7,7 @@ use mk::canon::{Object, Value};
 use mk::code::Code;
 use mk::compaction;
 use mk::event::{self, EventType};
-use mk::id::EventId;
+use mk::id::{EventId, shown};
 use mk::lease::{self, Fence};
 use mk::log::{Appended, Draft, Expect, Log};
 use mk::operation::{Once, OpId, once};
@@ -119,6 +119,25 @@ impl Text for Once<Appended> {
 pub fn read_object(what: &'static str, given: &str) -> Result<Object, Failure> {
     let bytes = read_bytes(what, given)?;
     Ok(event::read_object(what, &bytes)?)
+}
+
+/// Facts given as KEY=VALUE. A value that reads as JSON is kept as that, unless `as_text`.
+pub fn facts(given: &[String], as_text: bool) -> Result<Object, Failure> {
+    let mut facts = Object::new();
+    for fact in given {
+        let (key, value) = fact
+            .split_once('=')
+            .filter(|(key, _)| !key.is_empty())
+            .ok_or_else(|| Failure::usage(format!("'{}' is not KEY=VALUE", shown(fact))))?;
+        let value = match Value::parse(value.as_bytes()) {
+            Ok(value) if !as_text => value,
+            _ => Value::from(value),
+        };
+        if facts.insert(key, value).is_some() {
+            return Err(Failure::usage(format!("'{}' is given twice", shown(key))));
+        }
+    }
+    Ok(facts)
 }
 
 /// All of stdin, as a text.

@@ -147,6 +147,12 @@ impl Resource {
         Ok(Self(key))
     }
 
+    /// A spelling that [`Resource::locate`] reads the same in any directory below the root of `place`.
+    #[must_use]
+    pub fn spelt(&self, place: &Place) -> String {
+        if has_scheme(&self.0) { self.0.clone() } else { format!("{}/{}", place.root, self.0) }
+    }
+
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

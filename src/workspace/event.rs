@@ -2,6 +2,7 @@
 //!
 //! Rule: docs/spec/kernel.md, section 3, "Convenience writes".
 
+use super::output::Output;
 use crate::canon::{Object, Value};
 use crate::code::{Code, Coded};
 use crate::text;
@@ -53,6 +54,33 @@ pub fn tool_log(command: &str, exit_code: i64, output: &str, facts: Object) -> O
     payload.insert("output", output);
     if !facts.is_empty() {
         payload.insert("facts", facts);
+    }
+    payload
+}
+
+/// A command that ran, and what became of it.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// As it would be typed.
+    pub command: String,
+    /// As a shell gives it: 128 and more if a signal ended it.
+    pub exit_code: i64,
+    pub output: Output,
+    pub facts: Object,
+    pub duration_ms: Option<u64>,
+}
+
+/// A run: a tool log with `duration_ms` if that is known, and with `output_bytes`, how many bytes were
+/// printed, if some were left out.
+#[must_use]
+pub fn run(run: &Run) -> Object {
+    let text = &run.output.text;
+    let mut payload = tool_log(&run.command, run.exit_code, text, run.facts.clone());
+    if let Some(duration) = run.duration_ms {
+        payload.insert("duration_ms", duration);
+    }
+    if run.output.left_out > 0 {
+        payload.insert("output_bytes", run.output.bytes);
     }
     payload
 }

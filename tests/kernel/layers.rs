@@ -40,6 +40,7 @@ const PURE: &[&str] = &[
     "tokens/",
     "workspace/blocker.rs",
     "workspace/fold.rs",
+    "workspace/output.rs",
     "workspace/render.rs",
 ];
 
