@@ -33,6 +33,7 @@ mod init;
 mod lease;
 mod log;
 mod mcp;
+mod merge;
 mod merge_base;
 mod note;
 mod notice;
@@ -116,6 +117,7 @@ const COMMANDS: &[Entry] = &[
     entry!("rollback", rollback::Rollback),
     entry!("undo", undo::Undo),
     entry!("retract", retract::Retract),
+    entry!("merge", merge::MergeArgs),
     entry!("lease", lease::Lease),
     entry!("with", with::With),
     entry!("notice", notice::Notice),

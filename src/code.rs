@@ -39,6 +39,7 @@ codes! {
     OP_CONFLICT = "op-conflict", 1, false, "the op id was used before for another request";
     STALE_HEAD = "stale-head", 1, true, "the head of the branch is not the expected one";
     OTHERS_REVERTED = "others-reverted", 1, false, "a rollback would revert events of other agents";
+    MERGE_CONFLICT = "merge-conflict", 1, false, "both branches changed the same key, each in its own way";
     INVALID_SNAPSHOT = "invalid-snapshot", 1, false, "a snapshot is not the fold of what it covers";
     RETRACT_UNKNOWN = "retract-unknown", 1, false, "there is nothing of that name to retract";
     KEY_NOT_FOUND = "key-not-found", 128, false, "no decision or fact has this key";

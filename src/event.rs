@@ -158,6 +158,13 @@ impl EventType {
             Self::RolledBack => {
                 &["reverted_count", "target_event_id", "target_hash", "target_sequence"]
             }
+            Self::Merged => &[
+                "source_branch",
+                "source_hash",
+                "source_sequence",
+                "target_hash",
+                "target_sequence",
+            ],
             _ => &[],
         }
     }
@@ -384,7 +391,7 @@ pub enum Payload {
 }
 
 /// What can be retracted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Retractable {
     Decision,
     Fact,

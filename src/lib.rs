@@ -22,6 +22,7 @@ pub mod lines;
 pub mod log;
 pub mod lookup;
 pub mod memkernel;
+pub mod merge;
 pub mod mkep;
 pub mod notice;
 pub mod operation;

@@ -13,6 +13,7 @@ use mk::lease::{LeaseError, ResourceError, TtlError};
 use mk::log::{EventLineError, LogError};
 use mk::lookup::LookupError;
 use mk::memkernel::ImportError;
+use mk::merge::MergeError;
 use mk::mkep::transfer::TransferError;
 use mk::notice::NoticeError;
 use mk::operation::OperationError;
@@ -26,6 +27,9 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::line;
+
+/// Conflicts of a merge that a refusal lists.
+const CONFLICTS_LISTED: usize = 50;
 
 /// A command that could not, or may not, do what was asked.
 #[derive(Debug, Clone)]
@@ -216,6 +220,7 @@ failures!(
     EventLineError,
     ExportError,
     LookupError,
+    MergeError,
     transfer::ImportError,
     TransferError
 );
@@ -285,6 +290,20 @@ trait Detailed {
 impl Detailed for StoreError {
     fn details(&self) -> Map<String, Value> {
         Map::new()
+    }
+}
+
+impl Detailed for MergeError {
+    fn details(&self) -> Map<String, Value> {
+        match self {
+            Self::Conflicts { conflicts, .. } => {
+                let listed = &conflicts[..conflicts.len().min(CONFLICTS_LISTED)];
+                let omitted = conflicts.len() - listed.len();
+                members(json!({ "keys": listed, "omitted": omitted }))
+            }
+            Self::Log(error) => error.details(),
+            _ => Map::new(),
+        }
     }
 }
 
@@ -506,6 +525,9 @@ fn hint(code: Code) -> Option<&'static str> {
         Code::NOT_IN_LINEAGE => "name the branch that has the event with --from",
         Code::OTHERS_REVERTED => {
             "leave their work and use `mk retract`, or revert it too with --include-others"
+        }
+        Code::MERGE_CONFLICT => {
+            "settle each with --ours KEY, --theirs KEY or --set KEY=VALUE; --dry-run shows them"
         }
         Code::STALE_HEAD => "read what is new with `mk log`, then try again",
         Code::FILE_EXISTS => "take another name, or replace it with --force",

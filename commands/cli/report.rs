@@ -158,9 +158,14 @@ pub fn subject(event: &Event, payload: Option<&Object>) -> String {
         Payload::ExecRecord => {
             members.get("line").map_or("[damaged line]".to_owned(), |line| line.text().into())
         }
-        Payload::Merged | Payload::Erased | Payload::Imported | Payload::ImportFinished => {
-            members.canonical()
+        Payload::Merged => {
+            let said =
+                |name: &str| members.get(name).map_or(String::new(), |value| value.text().into());
+            let sequence = number(members, "source_sequence");
+            let text = format!("{} at sequence {sequence}", said("source_branch"));
+            with_reason(text, &said("reason"))
         }
+        Payload::Erased | Payload::Imported | Payload::ImportFinished => members.canonical(),
     };
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("");
     let cut: String = first.trim().chars().take(120).collect();

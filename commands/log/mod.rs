@@ -148,7 +148,8 @@ fn merged(txn: &dyn ReadTxn, event: &Event) -> Result<Option<EventId>, StoreErro
     if event.kind != EventType::Merged {
         return Ok(None);
     }
-    let members = event.members();
+    // Also of one that was erased.
+    let members = event.structural();
     let source = members.as_ref().and_then(|members| members.get("source_hash")?.as_str());
     match source.and_then(|hash| hash.parse().ok()) {
         Some(hash) => txn.by_hash(&hash),

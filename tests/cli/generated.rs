@@ -154,6 +154,7 @@ fn help_explains_a_command_or_the_codes() {
         op-conflict               1 no        the op id was used before for another request
         stale-head                1 yes       the head of the branch is not the expected one
         others-reverted           1 no        a rollback would revert events of other agents
+        merge-conflict            1 no        both branches changed the same key, each in its own way
         invalid-snapshot          1 no        a snapshot is not the fold of what it covers
         retract-unknown           1 no        there is nothing of that name to retract
         key-not-found           128 no        no decision or fact has this key

@@ -31,6 +31,7 @@ mod locks;
 mod log;
 mod mcp;
 mod memkernel;
+mod merge;
 mod names;
 mod notice;
 mod operations;

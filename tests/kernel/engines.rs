@@ -76,7 +76,7 @@ impl DerefMut for File {
 
 /// Salts that are the same in every run, and different within one.
 #[derive(Debug, Clone, Default)]
-pub struct Salts(u128);
+pub struct Salts(pub u128);
 
 impl Salts {
     pub fn next(&mut self) -> Salt {

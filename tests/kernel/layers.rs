@@ -32,6 +32,7 @@ const PURE: &[&str] = &[
     "mkep/request.rs",
     "mkep/response.rs",
     "mkep/transition.rs",
+    "merge/plan.rs",
     "notice/value.rs",
     "secret/",
     "sync/policy.rs",

@@ -19,6 +19,7 @@ mod hostile;
 mod layers;
 mod leases;
 mod memkernel;
+mod merges;
 mod model;
 mod notices;
 mod operations;
