@@ -43,6 +43,7 @@ mod rev_list;
 mod rev_parse;
 mod rollback;
 mod run;
+mod search;
 mod show;
 mod stats;
 mod status;
@@ -126,6 +127,7 @@ const COMMANDS: &[Entry] = &[
     entry!("branch", branch::BranchArgs),
     entry!("log", log::Log),
     entry!("show", show::Show),
+    entry!("search", search::Search),
     entry!("watch", watch::Watch),
     entry!("blame", blame::Blame),
     entry!("stats", stats::Stats),

@@ -27,6 +27,7 @@ pub mod mkep;
 pub mod notice;
 pub mod operation;
 pub mod revision;
+pub mod search;
 pub mod secret;
 pub mod setting;
 pub mod stats;

@@ -46,7 +46,7 @@ pub(crate) fn is_part(path: &Path, store: &Path) -> bool {
         let directory = fs::canonicalize(directory.unwrap_or(Path::new("."))).ok()?;
         Some(directory.join(path.file_name()?))
     };
-    ["", "-wal", "-shm", "-journal", "-lock"].iter().any(|suffix| {
+    ["", "-wal", "-shm", "-journal", "-lock", "-search", "-search-lock"].iter().any(|suffix| {
         let part = beside(store, suffix);
         is_same(path, &part) || named(path).is_some_and(|path| Some(path) == named(&part))
     })

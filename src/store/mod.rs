@@ -15,6 +15,7 @@ pub mod memkernel;
 pub mod memory;
 mod notice;
 mod schema;
+pub mod search;
 pub mod sqlite;
 pub(crate) mod turnstile;
 mod waiting;

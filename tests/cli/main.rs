@@ -41,6 +41,7 @@ mod readme;
 mod recipes;
 mod run;
 mod sandbox;
+mod search;
 mod secrets;
 mod state;
 mod stores;

@@ -34,6 +34,7 @@ const PURE: &[&str] = &[
     "mkep/transition.rs",
     "merge/plan.rs",
     "notice/value.rs",
+    "search/text.rs",
     "secret/",
     "sync/policy.rs",
     "text.rs",

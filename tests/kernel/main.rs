@@ -25,6 +25,7 @@ mod notices;
 mod operations;
 mod revisions;
 mod rollbacks;
+mod searches;
 mod states;
 mod timeline;
 mod transfers;

@@ -21,6 +21,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior};
 
 use super::audit::Audit;
 use super::schema::{APPLICATION_ID, LINK_RULES, MIN_READER, MIN_WRITER, SCHEMA, VERSION};
+use super::search::SearchIndex;
 use super::turnstile::Turnstile;
 use super::{Engine, Identity, ReadTxn, StoreError, WaitingRoom, WriteTxn, files, location};
 use crate::id::{AgentId, BranchName, hex};
@@ -354,6 +355,7 @@ impl Sqlite {
         }
         let _turn = Turnstile::enter(&with_suffix(&self.path, "-lock"), rest())?;
         let failed = |error| failure(error, &self.path, begun.elapsed());
+        SearchIndex::remove(&self.path, rest())?;
         self.connection.busy_timeout(rest()).map_err(failed)?;
         self.connection.execute_batch("VACUUM").map_err(failed)?;
         self.empty_wal(rest())
