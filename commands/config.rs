@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use mk::setting::Setting;
+use mk::setting::{ALIAS, Setting};
 use serde::Serialize;
 
 use crate::Answer;
@@ -31,6 +31,7 @@ use crate::cli::{Context, Failure, Text};
 ///   hook.record      which commands hooks record: all, failures, off, or those that a regular
 ///                    expression fits (default: all but those that only look, such as ls)
 ///   hook.strict      true: an edit is refused too if the memory cannot be asked; false (default)
+///   alias.NAME       what `mk NAME` stands for: words of mk, or after ! a command for the shell
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Config {
@@ -94,6 +95,12 @@ pub fn run(args: &Config, ctx: &mut Context) -> Result<Answer, Failure> {
     }
     if let Some(value) = &args.value {
         setting.check(value)?;
+        if let Some(name) = key.strip_prefix(ALIAS)
+            && crate::whole_definition().find_subcommand(name).is_some()
+        {
+            let message = format!("there is a command 'mk {name}', which an alias cannot replace");
+            return Err(Failure::usage(message));
+        }
     }
     ctx.write(|txn, _, _| Ok(txn.set_setting(key, args.value.as_deref())?))?;
     ctx.print(&Report { settings: one(args.value.clone()), form: Form::Silent })?;

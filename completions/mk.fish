@@ -41,18 +41,23 @@ complete -c mk -n "__fish_mk_needs_command" -f -a "task" -d 'Say what you are wo
 complete -c mk -n "__fish_mk_needs_command" -f -a "decide" -d 'Record a decision that others should follow'
 complete -c mk -n "__fish_mk_needs_command" -f -a "fact" -d 'Record what was found out about the workspace'
 complete -c mk -n "__fish_mk_needs_command" -f -a "note" -d 'Note a passing thought'
+complete -c mk -n "__fish_mk_needs_command" -f -a "run" -d 'Run a command and record it: what it printed, its exit status, how long it took'
 complete -c mk -n "__fish_mk_needs_command" -f -a "fork" -d 'Start a branch at an event of another branch'
 complete -c mk -n "__fish_mk_needs_command" -f -a "switch" -d 'Change the branch you work on'
 complete -c mk -n "__fish_mk_needs_command" -f -a "rollback" -d 'Take everything after an event off the live timeline'
 complete -c mk -n "__fish_mk_needs_command" -f -a "undo" -d 'Roll back your own last events'
 complete -c mk -n "__fish_mk_needs_command" -f -a "retract" -d 'Take back a decision, a fact or a task, whoever recorded it'
+complete -c mk -n "__fish_mk_needs_command" -f -a "merge" -d 'Take over what another branch decided, found out and is at'
 complete -c mk -n "__fish_mk_needs_command" -f -a "lease" -d 'Claim files for yourself for a while, or see who did'
+complete -c mk -n "__fish_mk_needs_command" -f -a "with" -d 'Run a command while holding leases on all of the paths'
 complete -c mk -n "__fish_mk_needs_command" -f -a "notice" -d 'Tell everybody who works on the project something, or see what was told'
 complete -c mk -n "__fish_mk_needs_command" -f -a "sync" -d 'Exchange notices with other projects through a folder that all of them can write'
 complete -c mk -n "__fish_mk_needs_command" -f -a "status" -d 'Show how things stand: who is here, what is leased, what blocks, what was decided and told'
 complete -c mk -n "__fish_mk_needs_command" -f -a "branch" -d 'List the branches, the oldest first, with where each left its parent, its head and its tokens'
 complete -c mk -n "__fish_mk_needs_command" -f -a "log" -d 'Show what happened on a branch, newest first'
 complete -c mk -n "__fish_mk_needs_command" -f -a "show" -d 'Show events with all that they say'
+complete -c mk -n "__fish_mk_needs_command" -f -a "search" -d 'Find the events that say all of the words, newest first'
+complete -c mk -n "__fish_mk_needs_command" -f -a "watch" -d 'Print events as they land'
 complete -c mk -n "__fish_mk_needs_command" -f -a "blame" -d 'Show who decided KEY or found it out, when, and what that took the place of, newest first'
 complete -c mk -n "__fish_mk_needs_command" -f -a "stats" -d 'Show how large the project is, what compaction gains, and who writes most'
 complete -c mk -n "__fish_mk_needs_command" -f -a "diff" -d 'Show how two branches differ: events of each side, decisions and facts'
@@ -171,6 +176,23 @@ always\t''
 never\t''"
 complete -c mk -n "__fish_mk_using_subcommand note" -l json -d 'Answer in JSON'
 complete -c mk -n "__fish_mk_using_subcommand note" -s h -l help -d 'Print help'
+complete -c mk -n "__fish_mk_using_subcommand run" -l exit-code -d 'Its exit status' -r
+complete -c mk -n "__fish_mk_using_subcommand run" -l output -d 'What it printed: the text, `-` for stdin, or @FILE' -r
+complete -c mk -n "__fish_mk_using_subcommand run" -l duration -d 'How long it took, in milliseconds' -r
+complete -c mk -n "__fish_mk_using_subcommand run" -l fact -d 'What was found out by it, any number of times; a value that reads as JSON is kept as that' -r
+complete -c mk -n "__fish_mk_using_subcommand run" -l fence -d 'Record it only while this lease is held with this token, and renew it; any number of times' -r
+complete -c mk -n "__fish_mk_using_subcommand run" -l op-id -d 'Record it once, however often it is asked for under ID' -r
+complete -c mk -n "__fish_mk_using_subcommand run" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand run" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand run" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand run" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand run" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand run" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand run" -l record -d 'Only record it'
+complete -c mk -n "__fish_mk_using_subcommand run" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mk -n "__fish_mk_using_subcommand fork" -l from -d 'Branch to fork from [default: the current one]' -r
 complete -c mk -n "__fish_mk_using_subcommand fork" -l at -d 'Fork point [default: the head of BRANCH]' -r
 complete -c mk -n "__fish_mk_using_subcommand fork" -s m -l message -d 'Why' -r
@@ -235,6 +257,24 @@ always\t''
 never\t''"
 complete -c mk -n "__fish_mk_using_subcommand retract" -l json -d 'Answer in JSON'
 complete -c mk -n "__fish_mk_using_subcommand retract" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand merge" -l ours -d 'Settle the conflict about KEY by what holds here, any number of times' -r
+complete -c mk -n "__fish_mk_using_subcommand merge" -l theirs -d 'Settle it by what holds there' -r
+complete -c mk -n "__fish_mk_using_subcommand merge" -l set -d 'Settle it by a value of your own' -r
+complete -c mk -n "__fish_mk_using_subcommand merge" -s X -l prefer -d 'Settle all conflicts that are not named so' -r -f -a "ours\t''
+theirs\t''"
+complete -c mk -n "__fish_mk_using_subcommand merge" -s m -l message -d 'Why' -r
+complete -c mk -n "__fish_mk_using_subcommand merge" -l op-id -d 'Do this once, however often it is asked for under ID' -r
+complete -c mk -n "__fish_mk_using_subcommand merge" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand merge" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand merge" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand merge" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand merge" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand merge" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand merge" -s n -l dry-run -d 'Only say what would be done; exit with 1 if there are conflicts'
+complete -c mk -n "__fish_mk_using_subcommand merge" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand merge" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mk -n "__fish_mk_using_subcommand lease; and not __fish_seen_subcommand_from acquire renew release check list sweep" -s C -d 'Run as if started in DIR' -r -F
 complete -c mk -n "__fish_mk_using_subcommand lease; and not __fish_seen_subcommand_from acquire renew release check list sweep" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
 complete -c mk -n "__fish_mk_using_subcommand lease; and not __fish_seen_subcommand_from acquire renew release check list sweep" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
@@ -324,6 +364,19 @@ never\t''"
 complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from sweep" -s n -l dry-run -d 'Only say which'
 complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from sweep" -l json -d 'Answer in JSON'
 complete -c mk -n "__fish_mk_using_subcommand lease; and __fish_seen_subcommand_from sweep" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand with" -l ttl -d 'How long a lease holds if it is not renewed, above 0, at most 86400 [default: 30]' -r
+complete -c mk -n "__fish_mk_using_subcommand with" -l wait -d 'How long to wait for them if others hold them, first come first served, at most 86400' -r
+complete -c mk -n "__fish_mk_using_subcommand with" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand with" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand with" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand with" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand with" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand with" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand with" -l takeover -d 'Take over what another session of the same agent holds'
+complete -c mk -n "__fish_mk_using_subcommand with" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand with" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mk -n "__fish_mk_using_subcommand notice; and not __fish_seen_subcommand_from post clear list export import" -s C -d 'Run as if started in DIR' -r -F
 complete -c mk -n "__fish_mk_using_subcommand notice; and not __fish_seen_subcommand_from post clear list export import" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
 complete -c mk -n "__fish_mk_using_subcommand notice; and not __fish_seen_subcommand_from post clear list export import" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
@@ -551,6 +604,35 @@ always\t''
 never\t''"
 complete -c mk -n "__fish_mk_using_subcommand show" -l json -d 'Answer in JSON'
 complete -c mk -n "__fish_mk_using_subcommand show" -s h -l help -d 'Print help'
+complete -c mk -n "__fish_mk_using_subcommand search" -l by -d 'Only events by this agent' -r
+complete -c mk -n "__fish_mk_using_subcommand search" -l type -d 'Only events of this type' -r
+complete -c mk -n "__fish_mk_using_subcommand search" -s n -l limit -d 'At most N events, 1 to 1000' -r
+complete -c mk -n "__fish_mk_using_subcommand search" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand search" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand search" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand search" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand search" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand search" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand search" -l all -d 'All events of all branches, reverted ones too'
+complete -c mk -n "__fish_mk_using_subcommand search" -l lineage -d 'Reverted events too'
+complete -c mk -n "__fish_mk_using_subcommand search" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand search" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mk -n "__fish_mk_using_subcommand watch" -l after -d 'Also those since this event' -r
+complete -c mk -n "__fish_mk_using_subcommand watch" -l resource -d 'Only grants, releases and fenced writes of PATH, or of a subtree it is in; with a / at its end, of all that is in it' -r
+complete -c mk -n "__fish_mk_using_subcommand watch" -l wait -d 'End with the first that land, or with exit status 1 when there are none for so long' -r
+complete -c mk -n "__fish_mk_using_subcommand watch" -s C -d 'Run as if started in DIR' -r -F
+complete -c mk -n "__fish_mk_using_subcommand watch" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
+complete -c mk -n "__fish_mk_using_subcommand watch" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r
+complete -c mk -n "__fish_mk_using_subcommand watch" -l branch -d 'The branch to work on [env: MK_BRANCH] [default: the current one]' -r
+complete -c mk -n "__fish_mk_using_subcommand watch" -l lock-timeout -d 'How long to wait for other writers, 0 to 86400 [default: 15]' -r
+complete -c mk -n "__fish_mk_using_subcommand watch" -l color -d 'When to colour text for people' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mk -n "__fish_mk_using_subcommand watch" -l all -d 'Events of all branches'
+complete -c mk -n "__fish_mk_using_subcommand watch" -l json -d 'Answer in JSON'
+complete -c mk -n "__fish_mk_using_subcommand watch" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mk -n "__fish_mk_using_subcommand blame" -l at -d 'Start at this event or branch [default: the current branch]' -r
 complete -c mk -n "__fish_mk_using_subcommand blame" -s n -l limit -d 'Most values that are shown, 1 to 100' -r
 complete -c mk -n "__fish_mk_using_subcommand blame" -s C -d 'Run as if started in DIR' -r -F

@@ -21,7 +21,12 @@ enum Kind {
     Command,
     /// `all`, `failures`, `off`, or a regular expression.
     Pattern,
+    /// Words for `mk`, or after `!` a command for the shell.
+    Alias,
 }
+
+/// What the names of aliases begin with.
+pub const ALIAS: &str = "alias.";
 
 const SETTINGS: &[(&str, Kind)] = &[
     ("agent.id", Kind::Agent),
@@ -57,6 +62,10 @@ pub enum SettingError {
         shown(value)
     )]
     Pattern { name: &'static str, value: String, why: String },
+    #[error("an alias is named with letters, digits and -, and begins with a letter, 32 at most")]
+    AliasName,
+    #[error("an alias stands for 1 to {COMMAND_MAX} characters without NUL, its quotes closed")]
+    AliasWords,
     #[error("{name}: '{}' is not one of {}", shown(value), options.join(", "))]
     Option { name: &'static str, value: String, options: &'static [&'static str] },
 }
@@ -77,6 +86,15 @@ impl Setting {
     /// # Errors
     /// [`SettingError::Unknown`], with a name that is close if there is one.
     pub fn named(name: &str) -> Result<Self, SettingError> {
+        if let Some(alias) = name.strip_prefix(ALIAS) {
+            let is_named = alias.starts_with(|c: char| c.is_ascii_alphabetic())
+                && alias.len() <= 32
+                && alias.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+            return match is_named {
+                true => Ok(Self { name: "alias", kind: &Kind::Alias }),
+                false => Err(SettingError::AliasName),
+            };
+        }
         if let Some((name, kind)) = SETTINGS.iter().find(|(known, _)| *known == name) {
             return Ok(Self { name, kind });
         }
@@ -117,10 +135,64 @@ impl Setting {
                     Err(SettingError::Pattern { name, value: value.to_owned(), why })
                 }
             },
+            Kind::Alias => {
+                let is_short = value.chars().count() <= COMMAND_MAX && !value.contains('\0');
+                let says = match value.strip_prefix('!') {
+                    Some(command) => !text::trim(command).is_empty(),
+                    None => words(value).is_some_and(|words| !words.is_empty()),
+                };
+                if is_short && says { Ok(()) } else { Err(SettingError::AliasWords) }
+            }
             Kind::OneOf(options) if options.contains(&value) => Ok(()),
             Kind::OneOf(options) => {
                 Err(SettingError::Option { name, value: value.to_owned(), options })
             }
+        }
+    }
+}
+
+/// `text` as words: white space stands between them, unless it is quoted with `'`, with `"`, or with a
+/// `\\` before it. None if a quote is not closed.
+#[must_use]
+pub fn words(text: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match (c, quote) {
+            (c, Some(open)) if c == open => quote = None,
+            ('\\', None | Some('"')) => word.get_or_insert_default().push(chars.next()?),
+            (c, Some(_)) => word.get_or_insert_default().push(c),
+            ('\'' | '"', None) => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (c, None) if text::is_white(c) => words.extend(word.take()),
+            (c, None) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    quote.is_none().then_some(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words;
+
+    #[test]
+    fn words_are_split_as_a_shell_splits_them() {
+        for (text, expected) in [
+            ("", Some(vec![])),
+            ("  log  -n 3 ", Some(vec!["log", "-n", "3"])),
+            (r#"note 'a b' "c \" d" e\ f"#, Some(vec!["note", "a b", "c \" d", "e f"])),
+            ("note ''", Some(vec!["note", ""])),
+            ("a'b'\"c\"", Some(vec!["abc"])),
+            ("'open", None),
+            ("open\\", None),
+        ] {
+            let expected = expected.map(|words| words.into_iter().map(str::to_owned).collect());
+            assert_eq!(words(text), expected, "{text}");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Commands that are programs of their own.
 
+use std::env;
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::os::unix::process::CommandExt;
@@ -8,12 +9,16 @@ use std::process::Command;
 use mk::code::Code;
 use mk::id::shown;
 use mk::revision::distance;
+use mk::setting::{self, ALIAS};
 
 use super::{Context, Failure};
 use crate::Answer;
 
-/// Becomes the program `mk-NAME` of `PATH`, as git does; what the options before NAME said is in its
-/// environment.
+/// Set for the command of an alias: the names of those that led to it.
+const WITHIN: &str = "MK_ALIASES";
+
+/// Becomes the program `mk-NAME` of `PATH`, else what the alias NAME stands for, as git does; what the
+/// options before NAME said is in its environment.
 pub fn external<'a>(
     name: &str,
     words: impl Iterator<Item = &'a OsString>,
@@ -30,23 +35,58 @@ pub fn external<'a>(
     if name.contains('/') {
         return Err(unknown());
     }
-    let global = &ctx.global;
     let mut command = Command::new(format!("mk-{name}"));
-    command.args(words);
-    if let Some(store) = &global.db {
-        command.env("MK_DB", ctx.directory()?.join(store));
-    }
-    if let Some(agent) = &global.agent {
-        command.env("MK_AGENT", agent.as_str());
-    }
-    if let Some(branch) = &global.branch {
-        command.env("MK_BRANCH", branch.as_str());
-    }
+    let words: Vec<&OsString> = words.collect();
+    command.args(&words);
+    ctx.hand_on(&mut command)?;
     let error = command.exec();
     match error.kind() {
-        ErrorKind::NotFound => Err(unknown()),
+        ErrorKind::NotFound => match alias(name, ctx) {
+            Some(stands_for) => become_alias(name, &stands_for, &words, ctx),
+            None => Err(unknown()),
+        },
         _ => Err(Failure::new(Code::IO, format!("cannot run 'mk-{}': {error}", shown(name)))),
     }
+}
+
+/// What the alias `name` stands for, if there is a project that has it.
+fn alias(name: &str, ctx: &Context) -> Option<String> {
+    let setting = format!("{ALIAS}{name}");
+    // Without a project that can be read there is none, and the name is unknown.
+    ctx.read(|txn| Ok(txn.setting(&setting)?)).ok().flatten()
+}
+
+fn become_alias(
+    name: &str,
+    stands_for: &str,
+    words: &[&OsString],
+    ctx: &Context,
+) -> Result<Answer, Failure> {
+    let within = env::var(WITHIN).unwrap_or_default();
+    if within.split(' ').any(|outer| outer == name) {
+        return Err(Failure::usage(format!("the alias '{}' stands for itself", shown(name))));
+    }
+    let mut command = match stands_for.strip_prefix('!') {
+        Some(script) => {
+            let mut shell = Command::new("sh");
+            // As git does: the words that follow come after what the alias says.
+            shell.arg("-c").arg(format!("{script} \"$@\"")).arg(name);
+            shell
+        }
+        None => {
+            let mk = env::current_exe().map_err(|error| {
+                Failure::new(Code::IO, format!("cannot find the mk that runs: {error}"))
+            })?;
+            let mut mk = Command::new(mk);
+            mk.args(ctx.global.words());
+            mk.args(setting::words(stands_for).unwrap_or_default());
+            mk
+        }
+    };
+    ctx.hand_on(&mut command)?;
+    command.args(words).env(WITHIN, format!("{within} {name}").trim_start());
+    let error = command.exec();
+    Err(Failure::new(Code::IO, format!("cannot run the alias '{}': {error}", shown(name))))
 }
 
 /// The commands whose names are closest to `name`, if any is close.

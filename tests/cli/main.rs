@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "tests hold waits against their limits")]
 
+mod alias;
 mod append;
 mod arguments;
 mod attach;
