@@ -82,7 +82,7 @@ impl Part {
                 let members = old.as_ref().filter(|_| all_ours).and_then(Tree::as_map);
                 for (key, _) in members.unwrap_or_default() {
                     if wanted.get(key).is_none() {
-                        let member = [path.as_slice(), &[key.clone()]].concat();
+                        let member = [path.as_slice(), std::slice::from_ref(key)].concat();
                         new = edited(&new, format, &Edit::Remove(member, path.len()))?;
                     }
                 }

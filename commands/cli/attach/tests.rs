@@ -375,7 +375,7 @@ fn what_mk_wrote_before_and_wants_no_longer_goes() {
             ..wish(named(name).unwrap(), Scope::Project)
         };
         let other = Wish { agent_id: Some("ann".to_owned()), approved: true, ..plain.clone() };
-        machine.run(&[plain.clone()], Direction::In);
+        machine.run(std::slice::from_ref(&plain), Direction::In);
         let first = fs::read_to_string(&path).unwrap();
         assert_eq!(machine.run(&[other], Direction::In).files[0].action, Action::Updated);
         assert!(fs::read_to_string(&path).unwrap().contains("ann"));
