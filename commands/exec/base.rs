@@ -26,7 +26,7 @@ const FOREIGN_LOG: &str = ".memkraft/execution/events.jsonl";
 /// The setting that says how many bytes of the base's own foreign log were imported.
 pub const IMPORTED: &str = "exec.imported";
 
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 pub struct BaseArgs {
     /// The directory that holds the project, or will, instead of the project around
     #[arg(long, value_name = "DIR")]

@@ -4,11 +4,13 @@ use std::io::{self, Read, Write};
 use std::mem::ManuallyDrop;
 
 use mk::mkep::error::{Code, Refusal};
+use mk::mkep::ledger::Ledger;
+use mk::mkep::lint::Surroundings;
 use mk::mkep::registry::{Kind, Op};
 use mk::mkep::request::Request;
 use mk::mkep::response::{Echo, Outcome, Response};
 use mk::mkep::{self, Called};
-use mk::store::{Engine, Sqlite, StoreError};
+use mk::store::{Engine, ReadTxn, Sqlite, StoreError};
 
 use super::base::{Base, BaseArgs, empty_store, lock_timeout};
 use super::batch;
@@ -90,7 +92,7 @@ type Told = (Response, Option<Failure>);
 
 fn answer(request: &Request, args: &BaseArgs, ctx: &mut Context) -> Result<Told, Failure> {
     if request.entry.op == Op::Describe {
-        let around = mkep::lint::Surroundings::default();
+        let around = Surroundings::default();
         return Ok((examined(&mut empty_store(ctx)?, request, &around, ctx)?.0, None));
     }
     let base = match Base::find(args, ctx) {
@@ -108,6 +110,32 @@ fn answer(request: &Request, args: &BaseArgs, ctx: &mut Context) -> Result<Told,
 pub fn unusable(request: &Request) -> Response {
     let refusal = Refusal::new(Code::StoreIo, "the store could not be read or written", []);
     Response::new(&request.echo, Err(refusal), None)
+}
+
+/// Answers a query in the project around. Nothing is made and nothing is written.
+pub fn ask(request: &Request, ctx: &Context) -> (Response, Option<Failure>) {
+    match asked(request, ctx) {
+        Ok(response) => (response, None),
+        Err(failure) => (unusable(request), Some(failure)),
+    }
+}
+
+fn asked(request: &Request, ctx: &Context) -> Result<Response, Failure> {
+    let look = |txn: &dyn ReadTxn, around: &Surroundings| {
+        Ok(mkep::ask(txn, &mut Ledger::default(), request, around)?)
+    };
+    if request.entry.op == Op::Describe {
+        return empty_store(ctx)?.read(|txn| look(txn, &Surroundings::default()));
+    }
+    let base = Base::find(&BaseArgs::default(), ctx)?;
+    let look = |txn: &dyn ReadTxn| {
+        base.check_foreign(txn)?;
+        look(txn, &base.surroundings())
+    };
+    match base.has_store()? {
+        true => ctx.read(look),
+        false => empty_store(ctx)?.read(look),
+    }
 }
 
 fn in_base(request: &Request, base: &Base, ctx: &mut Context) -> Result<Called, Failure> {
@@ -140,7 +168,7 @@ fn in_base(request: &Request, base: &Base, ctx: &mut Context) -> Result<Called, 
 fn examined(
     store: &mut impl Engine,
     request: &Request,
-    around: &mkep::lint::Surroundings,
+    around: &Surroundings,
     ctx: &mut Context,
 ) -> Result<Called, Failure> {
     let agent = match request.entry.kind {

@@ -2,7 +2,7 @@
 
 mod base;
 mod batch;
-mod call;
+pub mod call;
 mod log;
 mod state;
 mod transfer;

@@ -9,10 +9,15 @@ use crate::cli::{Failure, line};
 
 /// The result of a call that was answered: `report` is the JSON text of an object.
 pub fn success(report: &str) -> Body {
+    response(report, false)
+}
+
+/// The result of a call that a protocol of its own answered, which says itself whether it `is_refusal`.
+pub fn response(response: &str, is_refusal: bool) -> Body {
     Body::new()
-        .with_json("content", &blocks(&[report]))
-        .with_json("structuredContent", report)
-        .with("isError", &false)
+        .with_json("content", &blocks(&[response]))
+        .with_json("structuredContent", response)
+        .with("isError", &is_refusal)
 }
 
 /// The result of a call that was refused or failed.

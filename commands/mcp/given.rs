@@ -126,13 +126,14 @@ fn unknown(tool: &Tool, name: &str) -> Failure {
 /// `value`, if it is what `param` asks for or stands for it in an obvious way.
 fn fitted(param: &Param, value: Value) -> Result<Value, Failure> {
     let wanted = match param.kind {
-        Kind::Text => "a string".to_owned(),
+        Kind::Text | Kind::OneOf(_) => "a string".to_owned(),
         Kind::Int { least, most: i64::MAX } => format!("an integer from {least} on"),
         Kind::Int { least, most } => format!("an integer from {least} to {most}"),
         Kind::Token => "the token as a number, from 1 on".to_owned(),
         Kind::Bool => "true or false".to_owned(),
         Kind::Texts => "a list of strings".to_owned(),
         Kind::Object => "an object".to_owned(),
+        Kind::PassedOver => "anything".to_owned(),
         Kind::Fences => r#"a list of {"resource": PATH, "token": N}"#.to_owned(),
     };
     let found = match &value {
@@ -141,7 +142,8 @@ fn fitted(param: &Param, value: Value) -> Result<Value, Failure> {
         other => other.kind().to_owned(),
     };
     let fits = match (param.kind, value) {
-        (Kind::Text, Value::String(text)) => Some(Value::String(text)),
+        (Kind::Text | Kind::OneOf(_), Value::String(text)) => Some(Value::String(text)),
+        (Kind::PassedOver, value) => Some(value),
         (Kind::Int { least, most }, value) => {
             let number = match &value {
                 // As JSON writes it: no sign in front, no zeros.

@@ -202,10 +202,13 @@ impl Server {
         if let Some(branch) = given.parsed("branch")? {
             ctx.global.branch = Some(branch);
         }
-        // What a negative report says is in its members; the exit status is for shells.
-        let (Answer::Yes | Answer::No | Answer::Status(_)) = (tool.run)(given, &mut ctx)?;
+        let ran = (tool.run)(given, &mut ctx)?;
         let report = String::from_utf8(ctx.out.take()).expect("commands write UTF-8");
         let mut report = report.trim_ascii_end().to_owned();
+        // What any other negative report says is in its members; the exit status is for shells.
+        if tool.output.is_empty() {
+            return Ok((answer::response(&report, ran != Answer::Yes), ctx));
+        }
         if ctx.has_written() {
             self.introduced().insert(self.session(call).name().to_owned());
         }

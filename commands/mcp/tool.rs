@@ -23,7 +23,8 @@ pub struct Tool {
     pub set: Set,
     pub effect: Effect,
     pub params: &'static [Param],
-    /// Members of the report and their types.
+    /// Members of the report and their types. None: the tool answers with the response of a protocol
+    /// of its own, to which nothing is added and of which nothing is left out.
     pub output: &'static [(&'static str, &'static str)],
     /// Those that are always there.
     pub required: &'static [&'static str],
@@ -38,6 +39,7 @@ pub enum Set {
     /// What an agent needs in an ordinary task.
     Core,
     All,
+    Exec,
     Notice,
     Repair,
 }
@@ -47,6 +49,7 @@ impl Set {
     pub fn group(self) -> Option<&'static str> {
         match self {
             Self::Core | Self::All => None,
+            Self::Exec => Some("exec"),
             Self::Notice => Some("notice"),
             Self::Repair => Some("repair"),
         }
@@ -95,6 +98,10 @@ pub enum Kind {
     Bool,
     Texts,
     Object,
+    /// A text that should be one of these; the command says what it makes of others.
+    OneOf(&'static [&'static str]),
+    /// Whatever clients send under this name is passed over. Not listed.
+    PassedOver,
     /// `{"resource", "token"}`, or a list of them.
     Fences,
 }
@@ -126,7 +133,8 @@ impl Param {
             Kind::Token => json!({ "type": "integer", "minimum": 1 }),
             Kind::Bool => json!({ "type": "boolean" }),
             Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
-            Kind::Object => json!({ "type": "object" }),
+            Kind::Object | Kind::PassedOver => json!({ "type": "object" }),
+            Kind::OneOf(texts) => json!({ "type": "string", "enum": texts }),
             Kind::Fences => json!({ "type": "array", "items": {
                 "type": "object",
                 "properties": {
@@ -175,7 +183,8 @@ impl Tool {
     }
 
     pub fn input_schema(&self) -> Value {
-        let properties = self.params.iter().map(|param| (param.name.to_owned(), param.schema()));
+        let listed = self.params.iter().filter(|param| param.kind != Kind::PassedOver);
+        let properties = listed.map(|param| (param.name.to_owned(), param.schema()));
         let required: Vec<&str> =
             self.params.iter().filter(|param| param.required).map(|param| param.name).collect();
         let mut schema = json!({

@@ -28,7 +28,7 @@ pub fn capabilities() -> Members {
         ("ga_decision_deadline", "2027-02-04".into()),
         ("ops", ops.into()),
         ("error_codes", codes.into()),
-        ("transports", names(&["cli"])),
+        ("transports", names(&["cli", "mcp"])),
         ("mcp_ops", names(&["state.read", "assess.run", "handoff.export", "describe"])),
         ("limits", limits().into()),
         ("guarantees", guarantees().into()),

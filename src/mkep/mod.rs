@@ -143,14 +143,28 @@ pub fn examine(
     request: &Request,
     around: &Surroundings,
 ) -> Result<Examined, StoreError> {
-    let answer = match request.entry.kind {
-        Kind::Query => query::answer(txn, ledger, request, around),
+    let response = match request.entry.kind {
+        Kind::Query => ask(txn, ledger, request, around)?,
         Kind::Apply => match wanted(txn, ledger, request) {
             Ok(change) => return Ok(Examined::Wanted(change)),
-            Err(stop) => Err(stop),
+            Err(stop) => respond(txn, ledger, request, Err(stop))?,
         },
     };
-    respond(txn, ledger, request, answer).map(Examined::Answered)
+    Ok(Examined::Answered(response))
+}
+
+/// Answers a query. A request that would write is answered [`Code::Internal`].
+///
+/// # Errors
+/// Those of the store.
+pub fn ask(
+    txn: &dyn ReadTxn,
+    ledger: &mut Ledger,
+    request: &Request,
+    around: &Surroundings,
+) -> Result<Response, StoreError> {
+    let answer = query::answer(txn, ledger, request, around);
+    respond(txn, ledger, request, answer)
 }
 
 /// Puts the answer together, with what the goal is now.

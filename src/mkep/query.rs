@@ -32,7 +32,8 @@ pub(super) fn answer(
         Op::StateRead => state_read(txn, ledger, request)?,
         Op::AssessRun => assess_run(txn, ledger, request)?,
         Op::HandoffExport => handoff_export(txn, request, around)?,
-        _ => describe::capabilities(),
+        Op::Describe => describe::capabilities(),
+        _ => return Err(Refusal::new(Code::Internal, "only a query can be asked", []).into()),
     };
     Ok(Done::read(result))
 }

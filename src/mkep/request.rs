@@ -47,6 +47,17 @@ impl Request {
     /// # Errors
     /// The answer that names the first fault.
     pub fn read(bytes: &[u8]) -> Result<Self, Box<Response>> {
+        Self::read_offered(bytes, |_| true)
+    }
+
+    /// Reads the bytes of a request where only some operations are offered: the others are unknown.
+    ///
+    /// # Errors
+    /// The answer that names the first fault.
+    pub fn read_offered(
+        bytes: &[u8],
+        is_offered: impl Fn(Op) -> bool,
+    ) -> Result<Self, Box<Response>> {
         let Some(Json::Object(members)) = json::parse(bytes) else {
             let refusal = Refusal::new(Code::MalformedJson, "a request is one JSON object", []);
             return Err(refused(&Echo::default(), refusal));
@@ -61,7 +72,7 @@ impl Request {
             let details = [("limit", REQUEST_MAX.into())];
             return Err(refused(&echo, Refusal::new(Code::LimitExceeded, message, details)));
         }
-        match check_envelope(&members) {
+        match check_envelope(&members, is_offered) {
             Ok(entry) => Ok(Self { members, entry, echo }),
             Err(refusal) => Err(refused(&echo, refusal)),
         }
@@ -125,17 +136,21 @@ fn echoed(members: &Members, key: &str) -> Option<String> {
     Some(members.get(key)?.as_text()?.shown().to_owned())
 }
 
-fn check_envelope(members: &Members) -> Result<&'static Entry, Refusal> {
+fn check_envelope(
+    members: &Members,
+    is_offered: impl Fn(Op) -> bool,
+) -> Result<&'static Entry, Refusal> {
     check::closed("", members, MEMBERS)?;
     check::complete("", members, REQUIRED)?;
     if members.text("mkep") != Some("0") {
         let details = [("path", "mkep".into()), ("supported", vec!["0"].into())];
         return Err(Refusal::new(Code::VersionUnsupported, "only MKEP/0 is spoken here", details));
     }
-    let Some(entry) = members.text("op").and_then(Entry::find) else {
+    let entry = members.text("op").and_then(Entry::find);
+    let Some(entry) = entry.filter(|entry| is_offered(entry.op)) else {
         let names: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
         let details = [("path", "op".into()), ("supported", names.into())];
-        return Err(Refusal::new(Code::UnknownOp, "there is no such operation", details));
+        return Err(Refusal::new(Code::UnknownOp, "there is no such operation here", details));
     };
     if members.text("kind") != Some(entry.kind.as_str()) {
         let details = [("path", "kind".into()), ("expected", entry.kind.as_str().into())];

@@ -1,6 +1,7 @@
 //! The tools, each exactly one command.
 
 mod branches;
+mod exec;
 mod leases;
 mod log;
 mod notices;
@@ -35,6 +36,7 @@ const APPENDED_ALL: &[&str] = &["event_id", "hash", "branch_id"];
 pub fn all() -> Vec<&'static Tool> {
     let groups = [
         branches::TOOLS,
+        exec::TOOLS,
         leases::TOOLS,
         log::TOOLS,
         notices::TOOLS,

@@ -30,25 +30,25 @@ fn query(op: &str, target: &str) -> String {
     )
 }
 
-fn goal_declared(number: u32) -> String {
+pub fn goal_declared(number: u32) -> String {
     let args = r#"{"title":"Ship it","intent":"Cut the release","constraints":[],"success_criteria":["green"]}"#;
     apply(number, "goal.declare", r#"{"goal_id":"team/alpha"}"#, args, "{}")
 }
 
-fn gate_declared(number: u32, gate: &str) -> String {
+pub fn gate_declared(number: u32, gate: &str) -> String {
     let target = format!(r#"{{"goal_id":"team/alpha","gate_id":"{gate}"}}"#);
     let args = r#"{"description":"d","verification":{"check_kind":"command","check_ref":"make"}}"#;
     apply(number, "gate.declare", &target, args, "{}")
 }
 
-fn leased(number: u32, scope: &str, holder: &str) -> String {
+pub fn leased(number: u32, scope: &str, holder: &str) -> String {
     let target = format!(r#"{{"goal_id":"team/alpha","scope_key":"{scope}"}}"#);
     let args = format!(r#"{{"holder":"{holder}","ttl_seconds":3600}}"#);
     apply(number, "lease.acquire", &target, &args, "{}")
 }
 
 /// Calls `mk exec call` in the project here and answers the response and the exit status.
-fn call(repo: &mut Sandbox, request: impl AsRef<[u8]>) -> (Value, i32) {
+pub fn call(repo: &mut Sandbox, request: impl AsRef<[u8]>) -> (Value, i32) {
     repo.input = request.as_ref().to_owned();
     let done = repo.mk("exec call");
     let output = done.get_output();
@@ -57,7 +57,7 @@ fn call(repo: &mut Sandbox, request: impl AsRef<[u8]>) -> (Value, i32) {
 }
 
 /// The same for a request that is carried out.
-fn called(repo: &mut Sandbox, request: impl AsRef<[u8]>) -> Value {
+pub fn called(repo: &mut Sandbox, request: impl AsRef<[u8]>) -> Value {
     let (response, status) = call(repo, request);
     assert_eq!(status, 0, "{response}");
     response

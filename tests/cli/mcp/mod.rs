@@ -1,6 +1,7 @@
 //! `mk mcp`: docs/spec/mcp.md, section 16.
 
 mod client;
+mod exec;
 mod hostile;
 mod http;
 mod news;

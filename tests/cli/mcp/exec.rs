@@ -1,0 +1,120 @@
+//! The queries of the execution protocol: docs/spec/mkep.md, section 23.
+
+use serde_json::{Value, json};
+
+use super::client::{Client, error_of};
+use crate::exec::{call, called, gate_declared, goal_declared, leased};
+use crate::sandbox::Sandbox;
+
+const ID: &str = "0123456789abcdef0123456789abcdef";
+
+fn asked(op: &str, target: Value, args: Value) -> Value {
+    json!({ "request_id": ID, "op": op, "target": target, "args": args })
+}
+
+/// A goal with `gates` gates, and a lease on a scope whose name is no key of MKCJSON.
+fn goal(gates: u32) -> Sandbox {
+    let mut repo = Sandbox::new();
+    repo.mk("init").success();
+    called(&mut repo, goal_declared(1));
+    for number in 0..gates {
+        called(&mut repo, gate_declared(2 + number, &format!("gate-{number}")));
+    }
+    called(&mut repo, leased(99, "a-b", "w1"));
+    repo
+}
+
+/// The response in a result, whose text and structure are the same.
+fn response(result: &Value) -> Value {
+    let blocks = result["content"].as_array().unwrap();
+    assert_eq!(blocks.len(), 1, "{result}");
+    let text: Value = serde_json::from_str(blocks[0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(text, result["structuredContent"]);
+    assert_eq!(result["isError"], text["ok"] == false);
+    text
+}
+
+#[test]
+fn a_query_is_answered_as_on_the_command_line_whatever_the_answer_is() {
+    let mut repo = goal(40);
+    let mut client = Client::open(&repo, &["--tools", "exec", "--max-tokens", "256"]);
+    let goal = json!({ "goal_id": "team/alpha" });
+    let handoff = json!({ "goal_id": "team/alpha", "handoff_id": "0".repeat(32) });
+    for (arguments, is_refused) in [
+        (asked("state.read", goal.clone(), json!({})), false),
+        (asked("state.read", goal.clone(), json!({ "include": ["leases"] })), false),
+        (asked("state.read", goal.clone(), json!({ "include": ["all"] })), true),
+        (asked("state.read", json!({}), json!({})), true),
+        (asked("state.read", json!({ "goal_id": "No/Goal" }), json!({})), true),
+        (asked("assess.run", goal.clone(), json!({})), false),
+        (asked("assess.run", json!({ "goal_id": "team/none" }), json!({})), true),
+        (asked("handoff.export", handoff, json!({})), true),
+    ] {
+        let answer = response(&client.call("mk_exec_query", arguments.clone()));
+        let mut request = arguments;
+        request["mkep"] = "0".into();
+        request["kind"] = "query".into();
+        request["now"] = "2026-11-30T10:00:00.000000Z".into();
+        let (printed, status) = call(&mut repo, request.to_string());
+        assert_eq!(answer, printed);
+        assert_eq!(status != 0, is_refused, "{printed}");
+    }
+    let answer = response(&client.call("mk_exec_describe", json!({ "request_id": ID })));
+    let request = json!({
+        "mkep": "0", "kind": "query", "op": "describe", "request_id": ID, "target": {}, "args": {},
+    });
+    assert_eq!(answer, call(&mut repo, request.to_string()).0);
+    assert_eq!(answer["result"]["transports"], json!(["cli", "mcp"]));
+    client.close_quietly();
+}
+
+#[test]
+fn the_clock_is_the_servers_and_a_digest_notices_a_change() {
+    let repo = goal(1);
+    let mut client = Client::open(&repo, &["--tools", "exec"]);
+    let mut arguments = asked("state.read", json!({ "goal_id": "team/alpha" }), json!({}));
+    let without = response(&client.call("mk_exec_query", arguments.clone()));
+    assert_eq!(without["result"]["evaluated_at"], "2026-11-30T10:00:00Z");
+    arguments["now"] = "2030-01-01T00:00:00Z".into();
+    assert_eq!(response(&client.call("mk_exec_query", arguments.clone())), without);
+    let described = response(&client.call("mk_exec_describe", json!({ "request_id": ID })));
+    arguments["capabilities_digest"] = described["result"]["capabilities_digest"].clone();
+    assert_eq!(response(&client.call("mk_exec_query", arguments.clone()))["ok"], true);
+    arguments["capabilities_digest"] = "0".repeat(64).into();
+    let drift = response(&client.call("mk_exec_query", arguments));
+    assert_eq!(drift["error"]["code"], "E_CAPABILITY_DRIFT");
+    client.close_quietly();
+}
+
+#[test]
+fn no_operation_that_writes_can_be_reached() {
+    let repo = goal(1);
+    let before = repo.mk("exec log --json").success().get_output().stdout.clone();
+    let mut client = Client::open(&repo, &["--tools", "exec"]);
+    let described = response(&client.call("mk_exec_describe", json!({ "request_id": ID })));
+    let asks = ["state.read", "assess.run", "handoff.export"];
+    let ops = described["result"]["ops"].as_array().unwrap();
+    for op in ops.iter().map(|op| op.as_str().unwrap()).filter(|op| !asks.contains(op)) {
+        let target = json!({ "goal_id": "team/alpha", "scope_key": "x", "gate_id": "gate-0" });
+        let answer = response(&client.call("mk_exec_query", asked(op, target, json!({}))));
+        assert_eq!(answer["error"]["code"], "E_UNKNOWN_OP", "{op}");
+        assert_eq!(answer["op"], op);
+    }
+    // What is not of the form of a call is no request.
+    for (wrong, code) in [
+        (json!({ "request_id": ID, "op": "state.read", "target": {} }), "invalid-argument"),
+        (
+            json!({ "request_id": 1, "op": "state.read", "target": {}, "args": {} }),
+            "invalid-argument",
+        ),
+        (asked("state.read", json!([1]), json!({})), "invalid-argument"),
+        (json!({ "kind": "apply", "request_id": ID }), "unknown-member"),
+    ] {
+        let result = client.call("mk_exec_query", wrong);
+        assert_eq!(result["isError"], true);
+        assert_eq!(error_of(&result)["code"], code);
+    }
+    client.close_quietly();
+    let after = repo.mk("exec log --json").success().get_output().stdout.clone();
+    assert_eq!(before, after);
+}
