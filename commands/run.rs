@@ -68,7 +68,7 @@ pub fn run(args: &Run, ctx: &mut Context) -> Result<Answer, Failure> {
             facts,
             duration_ms: args.duration,
         };
-        return record(&ran, args, false, ctx);
+        return record(&ran, &args.write_args(), false, ctx);
     }
     // Before anything runs: a command whose end cannot be recorded is not begun.
     let (mut store, actor) = ctx.open_to_write()?;
@@ -82,7 +82,7 @@ pub fn run(args: &Run, ctx: &mut Context) -> Result<Answer, Failure> {
     })?;
     drop(store);
     let (ran, status) = pass_on(args, facts, ctx)?;
-    match record(&ran, args, !ctx.out.json, ctx) {
+    match record(&ran, &args.write_args(), !ctx.out.json, ctx) {
         Ok(_) => Ok(Answer::Status(status)),
         Err(failure) => {
             let message = format!("the command ended with {status}, but is not recorded");
@@ -118,10 +118,21 @@ fn pass_on(args: &Run, facts: Object, ctx: &mut Context) -> Result<(Ran, u8), Fa
     Ok((ran, status))
 }
 
-fn record(ran: &Ran, args: &Run, quiet: bool, ctx: &mut Context) -> Result<Answer, Failure> {
-    let (fence, op_id) = (args.fence.clone(), args.op_id.clone());
-    let write = WriteArgs { meta: None, expect: None, fence, op_id };
-    Write { kind: EventType::ToolLog, payload: event::run(ran) }.run(&write, quiet, ctx)
+impl Run {
+    fn write_args(&self) -> WriteArgs {
+        let (fence, op_id) = (self.fence.clone(), self.op_id.clone());
+        WriteArgs { meta: None, expect: None, fence, op_id }
+    }
+}
+
+/// Records a command that ran.
+pub fn record(
+    ran: &Ran,
+    write: &WriteArgs,
+    quiet: bool,
+    ctx: &mut Context,
+) -> Result<Answer, Failure> {
+    Write { kind: EventType::ToolLog, payload: event::run(ran) }.run(write, quiet, ctx)
 }
 
 /// An output given as a text, as `-` or as @FILE. `@@TEXT` is the text `@TEXT`.

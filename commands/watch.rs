@@ -10,7 +10,7 @@ use mk::id::EventId;
 use mk::lease::Resource;
 use mk::revision::Revision;
 use mk::store::{Changes, Engine, ReadTxn};
-use mk::watch::{self, Ended, Filter};
+use mk::watch::{self, Ended, Filter, Landed};
 use rustix::event::{PollFd, PollFlags};
 
 use crate::Answer;
@@ -62,12 +62,36 @@ pub fn run(args: &Watch, ctx: &mut Context) -> Result<Answer, Failure> {
             }
             (Err(Ended::Other), _) => return Ok(Answer::Yes),
             (Err(Ended::TimedOut), None) => {}
-            (Err(Ended::TimedOut), Some(wait)) => {
-                let message = format!("nothing landed for {} s", wait.as_secs_f64());
-                return Err(Failure::new(Code::TIMEOUT, message));
-            }
+            (Err(Ended::TimedOut), Some(wait)) => return Err(nothing_for(wait)),
         }
     }
+}
+
+/// How soon it is noticed that a caller gave up.
+const STEP: Duration = Duration::from_millis(100);
+
+/// The events that land first, for a caller that may give up waiting for them.
+///
+/// # Errors
+/// [`Code::TIMEOUT`] if there are none for as long as `args` say.
+pub fn first(args: &Watch, ctx: &Context) -> Result<Landed, Failure> {
+    let mut changes = Changes::of(&ctx.store_path()?)?;
+    let (filter, mut after) = changes.store().read(|txn| args.read(txn, ctx))?;
+    let wait = args.wait.unwrap_or(LONG);
+    let patience = ctx.patience(wait);
+    loop {
+        let step = patience.left().min(STEP);
+        if let Ok(landed) = watch::wait(&mut changes, &mut after, &filter, step, None)? {
+            return Ok(landed);
+        }
+        if patience.left().is_zero() {
+            return Err(nothing_for(wait));
+        }
+    }
+}
+
+fn nothing_for(wait: Duration) -> Failure {
+    Failure::new(Code::TIMEOUT, format!("nothing landed for {} s", wait.as_secs_f64()))
 }
 
 impl Watch {

@@ -853,7 +853,7 @@ always\t''
 never\t''"
 complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from export" -l json -d 'Answer in JSON'
 complete -c mk -n "__fish_mk_using_subcommand exec; and __fish_seen_subcommand_from export" -s h -l help -d 'Print help'
-complete -c mk -n "__fish_mk_using_subcommand mcp; and not __fish_seen_subcommand_from token" -l tools -d 'Which tools: core, all, or a comma list of names and groups (notice, repair) [env: MK_MCP_TOOLS] [default: core]' -r
+complete -c mk -n "__fish_mk_using_subcommand mcp; and not __fish_seen_subcommand_from token" -l tools -d 'Which tools: core, all, or a comma list of names and groups (exec, notice, repair) [env: MK_MCP_TOOLS] [default: core]' -r
 complete -c mk -n "__fish_mk_using_subcommand mcp; and not __fish_seen_subcommand_from token" -l max-tokens -d 'Most tokens of an answer if the caller does not say, 256 to 20000 [env: MK_MCP_MAX_TOKENS] [default: 4000]' -r
 complete -c mk -n "__fish_mk_using_subcommand mcp; and not __fish_seen_subcommand_from token" -l http -d 'Serve streamable HTTP there instead; port 0 picks one, which is said on stderr' -r
 complete -c mk -n "__fish_mk_using_subcommand mcp; and not __fish_seen_subcommand_from token" -l tokens -d 'Who may speak to it: lines AGENT_ID TOKEN, see `mk mcp token`' -r -F

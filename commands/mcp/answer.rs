@@ -70,6 +70,8 @@ const COMMANDS: &[(&str, &str)] = &[
     ("`mk rollback`", "mk_rollback"),
     ("--include-others", "include_others"),
     ("--from", "from"),
+    ("--ours KEY, --theirs KEY or --set KEY=VALUE", "ours, theirs or set"),
+    ("--dry-run", "dry_run"),
     ("`mk for-each-branch`", "the resource mk://branches"),
 ];
 

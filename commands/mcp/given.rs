@@ -87,8 +87,13 @@ impl Given {
         Ok(self.parsed(name)?.expect("the tool requires it"))
     }
 
+    pub fn integer(&self, name: &str) -> Option<i64> {
+        self.members.get(name).and_then(Value::as_i64)
+    }
+
+    /// An integer that its tool bounds below by 0 or more.
     pub fn number(&self, name: &str) -> Option<u64> {
-        self.members.get(name).and_then(Value::as_i64).and_then(|number| u64::try_from(number).ok())
+        self.integer(name).and_then(|number| u64::try_from(number).ok())
     }
 
     pub fn flag(&self, name: &str) -> bool {
@@ -127,6 +132,7 @@ fn unknown(tool: &Tool, name: &str) -> Failure {
 fn fitted(param: &Param, value: Value) -> Result<Value, Failure> {
     let wanted = match param.kind {
         Kind::Text | Kind::OneOf(_) => "a string".to_owned(),
+        Kind::Int { least: i64::MIN, .. } => "an integer".to_owned(),
         Kind::Int { least, most: i64::MAX } => format!("an integer from {least} on"),
         Kind::Int { least, most } => format!("an integer from {least} to {most}"),
         Kind::Token => "the token as a number, from 1 on".to_owned(),

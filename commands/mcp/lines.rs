@@ -7,6 +7,9 @@ use std::io::{self, BufRead};
 /// Rule: docs/spec/mcp.md, section 13.
 pub const LINE_MAX: usize = 8 << 20;
 
+/// A line of so many bytes may as well be of [`LINE_MAX`].
+const LARGE: usize = 1 << 20;
+
 /// Of a longer line so much is kept, to find its id.
 const START: usize = 4 << 10;
 const END: usize = 256;
@@ -49,7 +52,13 @@ pub fn next(input: &mut impl BufRead) -> io::Result<Option<Line>> {
                 line = Vec::new();
                 too_long = Some((start, end));
             }
-            None => line.extend_from_slice(piece),
+            None => {
+                if line.len() >= LARGE {
+                    // Grown by doubling, it would for a while be in memory twice.
+                    line.reserve_exact(LINE_MAX - line.len());
+                }
+                line.extend_from_slice(piece);
+            }
         }
         let used = piece.len() + usize::from(feed.is_some());
         input.consume(used);

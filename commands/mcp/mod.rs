@@ -48,7 +48,7 @@ use server::{Options, Server};
 pub struct Mcp {
     #[command(subcommand)]
     verb: Option<Verb>,
-    /// Which tools: core, all, or a comma list of names and groups (notice, repair)
+    /// Which tools: core, all, or a comma list of names and groups (exec, notice, repair)
     /// [env: MK_MCP_TOOLS] [default: core]
     #[arg(long, value_name = "SET")]
     tools: Option<String>,

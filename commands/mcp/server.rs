@@ -199,8 +199,9 @@ impl Server {
         if cfg!(debug_assertions) && env::var("MK_MCP_PANIC").is_ok_and(|name| name == tool.name) {
             panic!("asked for by MK_MCP_PANIC");
         }
-        if let Some(branch) = given.parsed("branch")? {
-            ctx.global.branch = Some(branch);
+        // Where it must be said, it is not where the tool works but what it is about.
+        if tool.param("branch").is_some_and(|branch| !branch.required) {
+            ctx.global.branch = given.parsed("branch")?.or_else(|| ctx.global.branch.take());
         }
         let ran = (tool.run)(given, &mut ctx)?;
         let report = String::from_utf8(ctx.out.take()).expect("commands write UTF-8");

@@ -26,8 +26,6 @@ pub struct Tool {
     /// Members of the report and their types. None: the tool answers with the response of a protocol
     /// of its own, to which nothing is added and of which nothing is left out.
     pub output: &'static [(&'static str, &'static str)],
-    /// Those that are always there.
-    pub required: &'static [&'static str],
     pub run: fn(&Given, &mut Context) -> Result<Answer, Failure>,
     /// Whether the call may wait for others, and for how long.
     pub wait: fn(&Given) -> Result<Duration, Failure>,
@@ -126,6 +124,7 @@ impl Param {
     fn schema(&self) -> Value {
         let mut schema = match self.kind {
             Kind::Text => json!({ "type": "string" }),
+            Kind::Int { least: i64::MIN, .. } => json!({ "type": "integer" }),
             Kind::Int { least, most: i64::MAX } => json!({ "type": "integer", "minimum": least }),
             Kind::Int { least, most } => {
                 json!({ "type": "integer", "minimum": least, "maximum": most })
@@ -135,13 +134,7 @@ impl Param {
             Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
             Kind::Object | Kind::PassedOver => json!({ "type": "object" }),
             Kind::OneOf(texts) => json!({ "type": "string", "enum": texts }),
-            Kind::Fences => json!({ "type": "array", "items": {
-                "type": "object",
-                "properties": {
-                    "resource": { "type": "string" }, "token": { "type": "integer" },
-                },
-                "required": ["resource", "token"],
-            } }),
+            Kind::Fences => json!({ "type": "array", "items": { "type": "object" } }),
         };
         schema["description"] = self.about.into();
         schema
@@ -203,12 +196,7 @@ impl Tool {
             let kind = json!({ "type": kind });
             ((*name).to_owned(), kind)
         });
-        let mut schema =
-            json!({ "type": "object", "properties": properties.collect::<Map<_, _>>() });
-        if !self.required.is_empty() {
-            schema["required"] = self.required.into();
-        }
-        schema
+        json!({ "type": "object", "properties": properties.collect::<Map<_, _>>() })
     }
 
     fn annotations(&self) -> Value {

@@ -4,7 +4,7 @@ use mk::id::BranchName;
 
 use super::{BRANCH, OP_ID};
 use crate::mcp::tool::{Effect, Kind, Param, Set, Tool, at_once};
-use crate::{fork, rollback, switch, undo};
+use crate::{fork, merge, rollback, switch, undo};
 
 const ROLLED_BACK: &[(&str, &str)] = &[("branch_id", "string"), ("reverted_count", "integer")];
 
@@ -12,21 +12,20 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         name: "mk_fork",
         title: "Fork a branch",
-        about: "Start a branch of the memory to try a risky idea unseen by others. Copies nothing; \
-                with switch you work on it from now on.",
-        words: "branch, experiment, investigate",
+        about: "Start a branch of the memory to try a risky idea unseen by others; \
+                with switch you work on it at once.",
+        words: "experiment, investigate",
         at_once: false,
         set: Set::Core,
         effect: Effect::WRITES,
         params: &[
             Param::text("name", "of the new branch").required(),
-            Param::text("from", "branch; default: your current one"),
-            Param::text("at", "event; default: its newest"),
+            Param::text("from", "default: current"),
+            Param::text("at", "default: its newest"),
             Param::new("switch", Kind::Bool, "work on it"),
             OP_ID,
         ],
         output: &[("branch_id", "string"), ("parent_branch_id", "string")],
-        required: &["branch_id", "parent_branch_id"],
         run: |given, ctx| {
             let args = fork::Fork {
                 name: given.needed_as("name")?,
@@ -50,7 +49,6 @@ pub const TOOLS: &[Tool] = &[
         effect: Effect::SETTLES,
         params: &[Param::text("branch", "its name").required()],
         output: &[("agent_id", "string"), ("branch_id", "string")],
-        required: &["agent_id", "branch_id"],
         run: |given, ctx| {
             let name: BranchName = given.needed_as("branch")?;
             switch::run(&switch::Switch { name: Some(name), create: false, at: None }, ctx)
@@ -59,19 +57,52 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "mk_undo",
-        title: "Undo your last entries",
-        about: "Take back your own newest entries in the memory, files stay as they are. Refused \
-                once others wrote after them.",
-        words: "revert, rollback, mistake",
+        title: "Undo entries",
+        about: "Take back your own newest entries; files stay as they are. Refused once others \
+                wrote after them.",
+        words: "revert, rollback",
         at_once: false,
         set: Set::Core,
         effect: Effect::DESTROYS,
         params: &[Param::int("count", (1, i64::MAX), "how many; default 1"), BRANCH, OP_ID],
         output: ROLLED_BACK,
-        required: &["branch_id", "reverted_count"],
         run: |given, ctx| {
             let count = given.number("count").unwrap_or(1);
             undo::run(&undo::Undo { count, why: String::new(), op_id: given.parsed("op_id")? }, ctx)
+        },
+        wait: at_once,
+    },
+    Tool {
+        name: "mk_merge",
+        title: "Merge a branch",
+        about: "Take over what another branch decided and found out into your current one. What both \
+                changed is a conflict: nothing is written until each key is settled with ours, theirs \
+                or set.",
+        words: "",
+        at_once: false,
+        set: Set::All,
+        effect: Effect::WRITES,
+        params: &[
+            Param::text("branch", "the one to take over").required(),
+            Param::new("ours", Kind::Texts, "keys that stay as they are here"),
+            Param::new("theirs", Kind::Texts, "keys that become as they are there"),
+            Param::new("set", Kind::Texts, "KEY=VALUE that settles it otherwise"),
+            Param::new("dry_run", Kind::Bool, "only say what would be done"),
+            OP_ID,
+        ],
+        output: &[("branch_id", "string"), ("applied", "array"), ("conflicts", "array")],
+        run: |given, ctx| {
+            let args = merge::MergeArgs {
+                source: given.needed_as("branch")?,
+                ours: given.texts("ours"),
+                theirs: given.texts("theirs"),
+                set: given.texts("set"),
+                prefer: None,
+                why: String::new(),
+                dry_run: given.flag("dry_run"),
+                op_id: given.parsed("op_id")?,
+            };
+            merge::run(&args, ctx)
         },
         wait: at_once,
     },
@@ -92,7 +123,6 @@ pub const TOOLS: &[Tool] = &[
             OP_ID,
         ],
         output: ROLLED_BACK,
-        required: &["branch_id", "reverted_count"],
         run: |given, ctx| {
             let args = rollback::Rollback {
                 event: given.needed_as("event")?,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mk::lease::{AT_ONCE, Ttl};
 
-use super::{BRANCH, MAX_TOKENS, OP_ID};
+use super::{BRANCH, MAX_TOKENS, OP_ID, WAIT_MAX};
 use crate::cli::Failure;
 use crate::lease::acquire;
 use crate::lease::acquire::Acquire;
@@ -15,11 +15,6 @@ use crate::lease::renew::{self, Renew};
 use crate::mcp::given::Given;
 use crate::mcp::tool::{Effect, Kind, Param, Set, Tool, at_once};
 
-/// Longest wait of a tool, in seconds: many clients give up after a minute.
-///
-/// Rule: docs/spec/mcp.md, section 13.
-const WAIT_MAX: i64 = 50;
-
 const RESOURCE: Param = Param::text("resource", "the path").required();
 const TOKEN: Param = Param::new("token", Kind::Token, "the fencing_token you got").required();
 const LEASE: &[(&str, &str)] = &[("resource", "string"), ("fencing_token", "integer")];
@@ -27,22 +22,21 @@ const LEASE: &[(&str, &str)] = &[("resource", "string"), ("fencing_token", "inte
 pub const TOOLS: &[Tool] = &[
     Tool {
         name: "mk_lease_acquire",
-        title: "Lease files before editing",
+        title: "Lease files",
         about: "Claim files before you edit them, all or none. Gives a fencing_token each; keep it. \
                 If held by another: do other work, or set wait_s.",
-        words: "lock, claim, reserve, edit, file",
+        words: "lock, reserve",
         at_once: true,
         set: Set::Core,
         effect: Effect::WRITES,
         params: &[
             Param::new("resources", Kind::Texts, "paths; dir/ is a subtree").required(),
-            Param::int("ttl_s", (1, 86_400), "how long it holds; default 30"),
-            Param::int("wait_s", (0, WAIT_MAX), "how long to wait in line"),
+            Param::int("ttl_s", (1, 86_400), "default 30"),
+            Param::int("wait_s", (0, WAIT_MAX), "wait in line"),
             BRANCH,
             OP_ID,
         ],
         output: &[("leases", "array")],
-        required: &["leases"],
         run: |given, ctx| {
             let paths = given.texts("resources");
             if paths.is_empty() {
@@ -63,15 +57,13 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         name: "mk_lease_renew",
         title: "Renew a lease",
-        about: "Keep a lease for its whole time again, while you still edit. Refused once it ran \
-                out: acquire it anew.",
-        words: "extend, heartbeat, lock",
+        about: "Extend a lease while you still edit. Refused once it ran out: acquire it anew.",
+        words: "heartbeat",
         at_once: false,
         set: Set::Core,
         effect: Effect::WRITES,
         params: &[RESOURCE, TOKEN],
         output: LEASE,
-        required: &["resource", "fencing_token"],
         run: |given, ctx| {
             let token = given.number("token").expect("the tool requires it");
             renew::run(&Renew { path: given.needed("resource"), token }, ctx)
@@ -82,13 +74,12 @@ pub const TOOLS: &[Tool] = &[
         name: "mk_lease_release",
         title: "Release a lease",
         about: "Give a lease back as soon as you are done with the file.",
-        words: "unlock, free, lock",
+        words: "unlock, free",
         at_once: false,
         set: Set::Core,
         effect: Effect::SETTLES,
         params: &[RESOURCE, TOKEN, BRANCH],
         output: LEASE,
-        required: &["resource", "fencing_token"],
         run: |given, ctx| {
             let token = given.number("token").expect("the tool requires it");
             let release = Release { path: given.needed("resource"), token, op_id: None };
@@ -106,7 +97,6 @@ pub const TOOLS: &[Tool] = &[
         effect: Effect::Reads,
         params: &[Param::new("resources", Kind::Texts, "paths").required(), MAX_TOKENS],
         output: &[("ok", "boolean"), ("resources", "array")],
-        required: &["ok", "resources"],
         run: |given, ctx| check::run(&Check { paths: given.texts("resources"), token: None }, ctx),
         wait: at_once,
     },
@@ -124,7 +114,6 @@ pub const TOOLS: &[Tool] = &[
             MAX_TOKENS,
         ],
         output: &[("leases", "array")],
-        required: &["leases"],
         run: |given, ctx| {
             let text = |name| given.text(name).map(str::to_owned);
             let (path, after) = (text("prefix"), text("after"));

@@ -20,31 +20,30 @@ const LIMIT: (u64, i64) = (20, 500);
 const LOOKED_AT: usize = 20_000;
 
 /// Tokens of a page beside its events.
-const AROUND: u64 = 100;
+pub(super) const AROUND: u64 = 100;
 
 pub const TOOLS: &[Tool] = &[Tool {
     name: "mk_log",
     title: "List what happened",
     about: "List events of a branch, newest first, each as a line; full gives whole payloads. next \
             in the answer continues it.",
-    words: "history, who did what, when, grep",
+    words: "history, who, when",
     at_once: false,
     set: Set::Core,
     effect: Effect::Reads,
     params: &[
         Param::int("limit", (1, LIMIT.1), "default 20"),
-        Param::int("after", (0, i64::MAX), "only newer than this event_id"),
-        Param::int("before", (1, i64::MAX), "only older than this event_id"),
-        Param::text("agent", "only by this one"),
-        Param::text("type", "only of this event type"),
+        Param::int("after", (0, i64::MAX), "newer than this event_id"),
+        Param::int("before", (1, i64::MAX), "older than this event_id"),
+        Param::text("agent", "by this one"),
+        Param::text("type", "event type"),
         Param::text("key", "decision or fact key"),
-        Param::text("grep", "text that it must hold"),
+        Param::text("grep", "text in it"),
         Param::new("full", Kind::Bool, "whole payloads"),
         BRANCH,
         MAX_TOKENS,
     ],
-    output: &[("branch_id", "string"), ("events", "array")],
-    required: &["branch_id", "events"],
+    output: &[("events", "array")],
     run,
     wait: at_once,
 }];
@@ -120,7 +119,7 @@ fn page(txn: &dyn ReadTxn, given: &Given, filter: &Filter, actor: &Actor) -> Res
     Ok(page)
 }
 
-fn entry(txn: &dyn ReadTxn, event: &Event, full: bool) -> Result<Value, Failure> {
+pub(super) fn entry(txn: &dyn ReadTxn, event: &Event, full: bool) -> Result<Value, Failure> {
     if full {
         let report = EventReport::new(txn, event)?;
         return Ok(serde_json::to_value(report).expect("a report has string keys only"));

@@ -9,6 +9,7 @@ mod overview;
 mod reading;
 mod recording;
 mod upkeep;
+mod watch;
 
 pub use log::newest;
 
@@ -22,15 +23,18 @@ use crate::cli::{Failure, WriteArgs};
 pub const TOKENS: (i64, u64, i64) = (256, 4_000, 20_000);
 
 /// The branch that a command works on: the server sees to it.
-const BRANCH: Param = Param::text("branch", "default: your current one");
-const OP_ID: Param = Param::text("op_id", "makes a retry safe");
-const MAX_TOKENS: Param = Param::int("max_tokens", (TOKENS.0, TOKENS.2), "size of the answer");
-const FENCE: Param = Param::new("fence", Kind::Fences, "leases that must still be yours");
+const BRANCH: Param = Param::text("branch", "default: current");
+const OP_ID: Param = Param::text("op_id", "for a safe retry");
+const MAX_TOKENS: Param = Param::int("max_tokens", (TOKENS.0, TOKENS.2), "of the answer");
+const FENCE: Param = Param::new("fence", Kind::Fences, "leases needed: {resource, token}");
+
+/// Longest wait of a tool, in seconds: many clients give up after a minute.
+///
+/// Rule: docs/spec/mcp.md, section 13.
+const WAIT_MAX: i64 = 50;
 
 /// Members of the report of an event that was appended.
-const APPENDED: &[(&str, &str)] =
-    &[("event_id", "integer"), ("hash", "string"), ("branch_id", "string")];
-const APPENDED_ALL: &[&str] = &["event_id", "hash", "branch_id"];
+const APPENDED: &[(&str, &str)] = &[("event_id", "integer")];
 
 /// All tools, by name.
 pub fn all() -> Vec<&'static Tool> {
@@ -44,6 +48,7 @@ pub fn all() -> Vec<&'static Tool> {
         reading::TOOLS,
         recording::TOOLS,
         upkeep::TOOLS,
+        watch::TOOLS,
     ];
     let mut tools: Vec<&Tool> = groups.into_iter().flatten().collect();
     tools.sort_unstable_by_key(|tool| tool.name);

@@ -28,7 +28,6 @@ pub const TOOLS: &[Tool] = &[
             OP_ID,
         ],
         output: NOTICE,
-        required: &["notice_id", "resource"],
         run: |given, ctx| {
             let seconds = given.number("ttl_s").and_then(|seconds| i64::try_from(seconds).ok());
             let ttl = seconds.map(Ttl::from_seconds).transpose();
@@ -48,7 +47,6 @@ pub const TOOLS: &[Tool] = &[
         effect: Effect::SETTLES,
         params: &[Param::text("notice_id", "of the notice").required(), OP_ID],
         output: NOTICE,
-        required: &["notice_id", "resource"],
         run: |given, ctx| {
             let (id, op_id) = (given.needed_as("notice_id")?, given.parsed("op_id")?);
             clear::run(&Clear { id, op_id }, ctx)
@@ -72,7 +70,6 @@ pub const TOOLS: &[Tool] = &[
             MAX_TOKENS,
         ],
         output: &[("notices", "array"), ("omitted", "integer")],
-        required: &["notices", "omitted"],
         run: |given, ctx| {
             let list = List {
                 resource: given.parsed("resource")?,

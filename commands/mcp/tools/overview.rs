@@ -18,7 +18,6 @@ pub const TOOLS: &[Tool] = &[
         effect: Effect::Reads,
         params: &[LIMIT, BRANCH, MAX_TOKENS],
         output: &[("branch_id", "string"), ("agents", "object"), ("leases", "object")],
-        required: &["branch_id", "agents", "leases"],
         run: |given, ctx| {
             let limit = given.number("limit").unwrap_or(10);
             status::run(&status::Status { branch_name: None, limit, exit_code: false }, ctx)
@@ -40,7 +39,6 @@ pub const TOOLS: &[Tool] = &[
             MAX_TOKENS,
         ],
         output: &[("branches", "array")],
-        required: &["branches"],
         run: |given, ctx| {
             let args = branch::BranchArgs {
                 prefix: given.text("prefix").unwrap_or_default().to_owned(),
@@ -69,7 +67,6 @@ pub const TOOLS: &[Tool] = &[
             MAX_TOKENS,
         ],
         output: &[("branch_id", "string"), ("key", "string"), ("values", "array")],
-        required: &["branch_id", "key", "values"],
         run: |given, ctx| {
             let args = blame::Blame {
                 key: given.needed("key"),
@@ -91,7 +88,6 @@ pub const TOOLS: &[Tool] = &[
         effect: Effect::Reads,
         params: &[LIMIT, MAX_TOKENS],
         output: &[("database_bytes", "integer")],
-        required: &["database_bytes"],
         run: |given, ctx| {
             let limit = given.number("limit").unwrap_or(10);
             stats::run(&stats::Stats { plot: false, last: 1_000, limit }, ctx)

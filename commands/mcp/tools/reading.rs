@@ -3,7 +3,7 @@
 use super::{BRANCH, MAX_TOKENS, TOKENS};
 use crate::mcp::given::Given;
 use crate::mcp::tool::{Effect, Param, Set, Tool, at_once};
-use crate::{context, diff, show};
+use crate::{context, diff, search, show};
 
 /// Tokens of a context's report beside its text, and what its line breaks cost in JSON at least.
 const AROUND: u64 = 120;
@@ -11,10 +11,10 @@ const AROUND: u64 = 120;
 pub const TOOLS: &[Tool] = &[
     Tool {
         name: "mk_context",
-        title: "Read the shared memory",
+        title: "Read the memory",
         about: "Read what all agents on this repository know: tasks, decisions, facts, blockers, \
                 newest events. Call it first, and to resume.",
-        words: "remember, resume, history, memory, state, status",
+        words: "remember, history, state, status",
         at_once: true,
         set: Set::Core,
         effect: Effect::Reads,
@@ -24,8 +24,7 @@ pub const TOOLS: &[Tool] = &[
             BRANCH,
             MAX_TOKENS,
         ],
-        output: &[("branch_id", "string"), ("tokens", "integer"), ("text", "string")],
-        required: &["branch_id", "tokens", "text"],
+        output: &[("branch_id", "string"), ("text", "string")],
         run: |given, ctx| {
             let args = context::Context {
                 branch_name: None,
@@ -43,15 +42,42 @@ pub const TOOLS: &[Tool] = &[
         name: "mk_show",
         title: "Show an event",
         about: "Show one event with all that it says.",
-        words: "detail, full output, payload",
+        words: "detail, payload",
         at_once: false,
         set: Set::Core,
         effect: Effect::Reads,
         params: &[Param::text("event", "id, hash, or main~2").required(), BRANCH, MAX_TOKENS],
         output: &[("events", "array")],
-        required: &["events"],
         run: |given, ctx| {
             show::run(&show::Show { revisions: vec![given.needed_as("event")?] }, ctx)
+        },
+        wait: at_once,
+    },
+    Tool {
+        name: "mk_search",
+        title: "Search the memory",
+        about: "Find events that say all of the words, newest first.",
+        words: "grep",
+        at_once: false,
+        set: Set::Core,
+        effect: Effect::Reads,
+        params: &[
+            Param::text("query", "words").required(),
+            Param::int("limit", (1, 1_000), "default 20"),
+            BRANCH,
+            MAX_TOKENS,
+        ],
+        output: &[("hits", "array"), ("more", "boolean")],
+        run: |given, ctx| {
+            let args = search::Search {
+                words: vec![given.needed("query")],
+                all: false,
+                lineage: false,
+                by: None,
+                kind: None,
+                limit: given.number("limit").and_then(|it| u16::try_from(it).ok()).unwrap_or(20),
+            };
+            search::run(&args, ctx)
         },
         wait: at_once,
     },
@@ -59,17 +85,16 @@ pub const TOOLS: &[Tool] = &[
         name: "mk_diff",
         title: "Compare branches",
         about: "Compare two branches: events ahead, decisions and facts that differ.",
-        words: "difference, conflict",
+        words: "conflict",
         at_once: false,
         set: Set::Core,
         effect: Effect::Reads,
         params: &[
             Param::text("a", "branch or event").required(),
-            Param::text("b", "default: your current branch"),
+            Param::text("b", "default: current"),
             MAX_TOKENS,
         ],
-        output: &[("branch_a", "string"), ("branch_b", "string"), ("identical_state", "boolean")],
-        required: &["branch_a", "branch_b", "identical_state"],
+        output: &[("branch_a", "string"), ("branch_b", "string")],
         run: |given, ctx| {
             let (a, b) = (given.needed_as("a")?, given.parsed("b")?);
             diff::run(&diff::DiffArgs { a, b, exit_code: false }, ctx)

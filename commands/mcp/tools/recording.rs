@@ -1,10 +1,12 @@
 //! What an agent does, decides and finds out.
 
 use mk::canon::Object;
+use mk::workspace::event::Run;
+use mk::workspace::output::Output;
 
-use super::{APPENDED, APPENDED_ALL, BRANCH, FENCE, OP_ID, write_args};
+use super::{APPENDED, BRANCH, FENCE, OP_ID, write_args};
 use crate::mcp::tool::{Effect, Kind, Param, Set, Tool, at_once};
-use crate::{decide, fact, note, task};
+use crate::{decide, fact, note, run, task};
 
 pub const TOOLS: &[Tool] = &[
     Tool {
@@ -12,7 +14,7 @@ pub const TOOLS: &[Tool] = &[
         title: "State your task",
         about: "Say what you are working on, at the start of a task. Others see it; it holds until \
                 you state another.",
-        words: "goal, plan, start work",
+        words: "goal, plan",
         at_once: false,
         set: Set::Core,
         effect: Effect::WRITES,
@@ -23,7 +25,6 @@ pub const TOOLS: &[Tool] = &[
             OP_ID,
         ],
         output: APPENDED,
-        required: APPENDED_ALL,
         run: |given, ctx| {
             let (directive, constraints) = (given.needed("directive"), given.texts("constraints"));
             task::run(&task::Task { directive, constraints, write: write_args(given)? }, ctx)
@@ -33,9 +34,9 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         name: "mk_decide",
         title: "Record a decision",
-        about: "Record a decision that other agents must follow, with the reason why. Replaces the \
-                decision of the same key.",
-        words: "choose, decision, why, architecture, convention",
+        about: "Record a decision that other agents must follow, with the reason why. Replaces that \
+                of the same key.",
+        words: "choose, architecture, convention",
         at_once: true,
         set: Set::Core,
         effect: Effect::WRITES,
@@ -48,7 +49,6 @@ pub const TOOLS: &[Tool] = &[
             OP_ID,
         ],
         output: APPENDED,
-        required: APPENDED_ALL,
         run: |given, ctx| {
             let (key, value) = (given.needed("key"), given.needed("value"));
             let why = given.text("rationale").unwrap_or_default().to_owned();
@@ -59,15 +59,14 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         name: "mk_fact",
         title: "Record facts",
-        about: "Remember facts you found out about the workspace, so that no agent has to find them \
-                again. A changed fact stays known as refuted.",
-        words: "remember, found out, knowledge, memory",
+        about: "Remember facts you found out, so that no agent has to find them again. A changed fact \
+                stays known as refuted.",
+        words: "knowledge, memory",
         at_once: false,
         set: Set::Core,
         effect: Effect::WRITES,
         params: &[Param::new("facts", Kind::Object, "key: value").required(), FENCE, BRANCH, OP_ID],
         output: APPENDED,
-        required: APPENDED_ALL,
         run: |given, ctx| {
             let facts = given.object("facts").map_or_else(Object::new, Clone::clone);
             fact::record(facts, &write_args(given)?, ctx)
@@ -78,14 +77,44 @@ pub const TOOLS: &[Tool] = &[
         name: "mk_note",
         title: "Note a thought",
         about: "Note a passing thought or a finding that is neither a decision nor a fact.",
-        words: "scratchpad, remember, thought",
+        words: "scratchpad, remember",
         at_once: false,
         set: Set::Core,
         effect: Effect::WRITES,
         params: &[Param::text("note", "the text").required(), BRANCH, OP_ID],
         output: APPENDED,
-        required: APPENDED_ALL,
         run: |given, ctx| note::record(&given.needed("note"), &write_args(given)?, ctx),
+        wait: at_once,
+    },
+    Tool {
+        name: "mk_record_run",
+        title: "Record a run",
+        about: "Record a command that you ran and that matters, such as a test: exit code, output, \
+                facts.",
+        words: "test, build",
+        at_once: false,
+        set: Set::Core,
+        effect: Effect::WRITES,
+        params: &[
+            Param::text("command", "the command line").required(),
+            Param::int("exit_code", (i64::MIN, i64::MAX), "0 is success").required(),
+            Param::text("output", "what it printed"),
+            Param::new("facts", Kind::Object, "key: value"),
+            Param::int("duration_ms", (0, i64::MAX), "how long it took"),
+            BRANCH,
+            OP_ID,
+        ],
+        output: APPENDED,
+        run: |given, ctx| {
+            let ran = Run {
+                command: given.needed("command"),
+                exit_code: given.integer("exit_code").expect("the tool requires it"),
+                output: Output::of(given.text("output").unwrap_or_default()),
+                facts: given.object("facts").cloned().unwrap_or_default(),
+                duration_ms: given.number("duration_ms"),
+            };
+            run::record(&ran, &write_args(given)?, false, ctx)
+        },
         wait: at_once,
     },
 ];

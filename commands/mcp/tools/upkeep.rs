@@ -16,7 +16,6 @@ pub const TOOLS: &[Tool] = &[
         effect: Effect::Reads,
         params: &[MAX_TOKENS],
         output: &[("ok", "boolean"), ("findings", "array")],
-        required: &["ok", "findings"],
         run: |_, ctx| verify::run(&verify::Verify { anchor: None }, ctx),
         wait: at_once,
     },
@@ -31,7 +30,6 @@ pub const TOOLS: &[Tool] = &[
         effect: Effect::SETTLES,
         params: &[Param::new("dry_run", Kind::Bool, "only say what would come of it"), BRANCH],
         output: &[("branch_id", "string"), ("triggered", "boolean")],
-        required: &["branch_id", "triggered"],
         run: |given, ctx| {
             let dry_run = given.flag("dry_run");
             gc::run(&gc::Gc { branch_name: None, all: false, force: false, dry_run }, ctx)

@@ -12,11 +12,24 @@ fn listed(repo: &Sandbox, args: &[&str]) -> Vec<Value> {
     let answer = client.request("tools/list", json!({}));
     let again = client.request("tools/list", json!({}));
     assert_eq!(answer["result"], again["result"]);
+    // The newest revision says more beside the list.
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let longest = client.request("tools/list", json!({ "_meta": meta }));
+    assert_eq!(longest["result"]["tools"], answer["result"]["tools"]);
     client.close_quietly();
-    let size = answer["result"].to_string().len();
+    let size = longest["result"].to_string().len();
     let most = if args.contains(&"all") { 40 << 10 } else { 12 << 10 };
     assert!(size <= most, "{size} bytes");
     answer["result"]["tools"].as_array().unwrap().clone()
+}
+
+/// What `run` of the test below is recorded as.
+fn run_payload() -> Value {
+    json!({ "command": "make test", "exit_code": -2, "output": "@/etc/passwd",
+        "facts": { "tests": 12 }, "duration_ms": 5 })
 }
 
 fn names(tools: &[Value]) -> Vec<&str> {
@@ -60,8 +73,14 @@ fn lists_are_small_sorted_and_in_the_subset_that_all_clients_read() {
 fn every_tool_is_named_after_a_command() {
     let repo = Sandbox::new();
     for tool in names(&listed(&repo, &["--tools", "all"])) {
-        // A command of two words, else of one.
-        let words = tool.trim_start_matches("mk_").replace('_', " ");
+        let words = match tool {
+            // What these take is the request that the command reads.
+            "mk_exec_query" | "mk_exec_describe" => "exec call".to_owned(),
+            // Running it is left out.
+            "mk_record_run" => "run".to_owned(),
+            // A command of two words, else of one.
+            tool => tool.trim_start_matches("mk_").replace('_', " "),
+        };
         repo.mk(&format!("{words} --help")).success();
     }
 }
@@ -96,6 +115,11 @@ fn what_a_tool_answers_is_what_its_command_prints() {
     client.report("mk_note", json!({ "note": "-" }));
     client.report("mk_note", json!({ "note": "@/etc/passwd" }));
     client.report("mk_lease_acquire", json!({ "resources": ["src/a.rs", "b/"], "ttl_s": "60" }));
+    let run = json!({ "command": "make test", "exit_code": "-2", "output": "@/etc/passwd",
+        "facts": { "tests": 12 }, "duration_ms": 5 });
+    client.report("mk_record_run", run);
+    let shown = client.report("mk_show", json!({ "event": "try/it" }));
+    assert_eq!(shown["events"][0]["payload"], run_payload());
     let post = json!({ "resource": "service:auth", "message": "-", "ttl_s": 60 });
     let posted = client.report("mk_notice_post", post);
     client.report("mk_notice_post", json!({ "resource": "service:db", "message": "up" }));
@@ -105,6 +129,8 @@ fn what_a_tool_answers_is_what_its_command_prints() {
         ("mk_context", json!({ "budget": 500, "branch": "main" }), "context main --budget 500"),
         ("mk_show", json!({ "event": "main~1" }), "show main~1"),
         ("mk_diff", json!({ "a": "main" }), "diff main"),
+        ("mk_search", json!({ "query": "SQLite one", "limit": "1" }), "search sqlite one -n 1"),
+        ("mk_search", json!({ "query": "a", "branch": "main" }), "--branch main search a"),
         ("mk_lease_check", json!({ "resources": "src/" }), "lease check src/"),
         ("mk_lease_list", json!({}), "lease list"),
         ("mk_status", json!({ "limit": 2 }), "status -n 2"),
@@ -119,11 +145,38 @@ fn what_a_tool_answers_is_what_its_command_prints() {
         assert_eq!(members.remove("untrusted"), Some(true.into()), "{tool}");
         assert_eq!(report, repo.json(command), "{tool}");
     }
+    let merge = client.report("mk_merge", json!({ "branch": "main", "dry_run": true }));
+    assert_eq!(merge, repo.json("merge main --dry-run"));
     let log = client.report("mk_log", json!({ "full": true, "limit": 3 }));
     let lines = repo.mk("log --json -n 3").success();
     let lines = String::from_utf8(lines.get_output().stdout.clone()).unwrap();
     let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(log["events"], Value::from(lines));
+    client.close_quietly();
+}
+
+#[test]
+fn a_branch_is_merged_once_each_conflict_is_settled() {
+    let repo = Sandbox::new();
+    let mut client = Client::open(&repo, &["--tools", "all", "--agent", "ann"]);
+    let decide =
+        |value: &str, branch: &str| json!({ "key": "db", "value": value, "branch": branch });
+    client.report("mk_decide", decide("sqlite", "main"));
+    client.report("mk_fork", json!({ "name": "try" }));
+    client.report("mk_decide", decide("postgres", "try"));
+    client.report("mk_decide", decide("mysql", "main"));
+    let before = repo.json("log -n 1");
+    let error = client.refusal("mk_merge", json!({ "branch": "try" }));
+    assert_eq!(error["code"], "merge-conflict");
+    assert_eq!(error["hint"], "settle each with ours, theirs or set; dry_run shows them");
+    assert_eq!(repo.json("log -n 1"), before);
+    let asked = client.report("mk_merge", json!({ "branch": "try", "dry_run": true }));
+    assert_eq!(asked["conflicts"][0]["key"], "db");
+    let merged = client.report("mk_merge", json!({ "branch": "try", "theirs": "db" }));
+    assert_eq!(merged["branch_id"], "main");
+    assert_eq!(merged["applied"][0]["value"], "postgres");
+    let again = client.report("mk_merge", json!({ "branch": "try" }));
+    assert_eq!(again["up_to_date"], true);
     client.close_quietly();
 }
 

@@ -131,3 +131,61 @@ fn a_bug_in_one_call_is_told_and_the_server_goes_on() {
         "{stderr}"
     );
 }
+
+fn watch(client: &mut Client, after: &Value, wait_s: u64) -> i64 {
+    let arguments = json!({ "after": after, "wait_s": wait_s });
+    let meta = json!({ "progressToken": "w" });
+    let params = json!({ "name": "mk_watch", "arguments": arguments, "_meta": meta });
+    client.ask("tools/call", params)
+}
+
+#[test]
+fn who_watches_is_told_of_what_lands_and_can_go_on_from_there() {
+    let repo = Sandbox::new();
+    let mut ann = Client::open(&repo, &["--agent", "ann"]);
+    let mut bob = Client::open(&repo, &["--agent", "bob", "--tools", "all", "--no-news"]);
+    let first = ann.report("mk_note", json!({ "note": "first" }))["event_id"].clone();
+    let asked = watch(&mut bob, &first, 50);
+    bob.await_message(|it| it["method"] == "notifications/progress");
+    let second = ann.report("mk_note", json!({ "note": "second" }))["event_id"].clone();
+    let answer = bob.answer(asked)["result"]["structuredContent"].clone();
+    assert_eq!(answer["branch_id"], "main");
+    assert_eq!(answer["next"], json!({ "after": second }));
+    let events = answer["events"].as_array().unwrap();
+    assert_eq!(events.len(), 1, "{answer}");
+    assert_eq!(events[0]["event_id"], second);
+    assert_eq!(events[0]["text"], "second");
+    let error = bob.refusal("mk_watch", json!({ "after": second, "wait_s": 0 }));
+    assert_eq!((&error["code"], &error["retryable"]), (&"timeout".into(), &true.into()));
+    // What does not fit comes with the next call.
+    for n in 0..40 {
+        ann.report("mk_note", json!({ "note": format!("{n} {}", "word ".repeat(20)) }));
+    }
+    let (mut after, mut seen) = (second, 0);
+    while seen < 40 {
+        let ask = json!({ "after": after, "wait_s": 0, "max_tokens": 400 });
+        let page = bob.report("mk_watch", ask);
+        for event in page["events"].as_array().unwrap() {
+            assert!(event["text"].as_str().unwrap().starts_with(&format!("{seen} ")), "{page}");
+            seen += 1;
+        }
+        assert!(page.get("omitted").is_none() && page.get("cut").is_none(), "{page}");
+        after = page["next"]["after"].clone();
+    }
+    bob.rest();
+    ann.close_quietly();
+    bob.close_quietly();
+}
+
+#[test]
+fn a_watch_ends_with_the_input() {
+    let repo = Sandbox::new();
+    let mut bob = Client::open(&repo, &["--tools", "all"]);
+    let note = bob.report("mk_note", json!({ "note": "last" }));
+    let asked = watch(&mut bob, &note["event_id"], 50);
+    bob.await_message(|it| it["method"] == "notifications/progress");
+    let (status, rest, stderr) = bob.close();
+    assert!(status.success() && stderr.is_empty(), "{stderr}");
+    let answer = rest.iter().find(|it| it["id"] == asked).unwrap();
+    assert_eq!(error_of(&answer["result"])["code"], "timeout");
+}
