@@ -128,14 +128,14 @@ proptest! {
                     .map(|(id, ..)| *id)
                     .collect();
                 let parsed = Query::new(query);
-                let found = search::search(&mut *store, &parsed, among(scope), 1_000).unwrap();
+                let found = search::search(&mut store, &parsed, among(scope), 1_000).unwrap();
                 prop_assert_eq!(ids(&found), expected.clone(), "{:?}", query);
                 let slow = store.read(|txn| {
                     search::scan(txn, &parsed, &among(scope)(txn)?, 1_000)
                 });
                 let slow = slow.map_err(|error: StoreError| error).unwrap();
                 prop_assert_eq!(slow.hits, found.hits);
-                let few = search::search(&mut *store, &parsed, among(scope), 3).unwrap();
+                let few = search::search(&mut store, &parsed, among(scope), 3).unwrap();
                 prop_assert_eq!(ids(&few), &expected[..expected.len().min(3)]);
                 prop_assert_eq!(few.more, expected.len() > 3);
             }
