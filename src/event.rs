@@ -115,14 +115,16 @@ impl EventType {
         }
     }
 
-    /// The branch of `mk`'s own that holds events of this type and of no other branch; none for those
-    /// of the branches that agents work on.
+    /// Whether `mk` writes events of this type to `branch`: what systems of its own record stands on
+    /// their branches, all else on those that agents work on.
     #[must_use]
-    pub fn home(self) -> Option<&'static str> {
+    pub fn stands_on(self, branch: &BranchName) -> bool {
         match self {
-            Self::Erased => Some(BranchName::ERASE),
-            Self::ExecRecord => Some(BranchName::EXEC),
-            Self::Imported | Self::ImportFinished => Some(BranchName::IMPORT),
+            Self::Erased => branch.as_str() == BranchName::ERASE,
+            Self::ExecRecord => branch.as_str() == BranchName::EXEC,
+            Self::ImportFinished => branch.as_str() == BranchName::IMPORT,
+            // A row of another program, or an event of a type that only that program knows.
+            Self::Imported => branch.as_str() == BranchName::IMPORT || !branch.is_reserved(),
             Self::Task
             | Self::Decision
             | Self::ToolLog
@@ -133,7 +135,7 @@ impl EventType {
             | Self::Forked
             | Self::RolledBack
             | Self::Merged
-            | Self::Retracted => None,
+            | Self::Retracted => !branch.is_reserved(),
         }
     }
 

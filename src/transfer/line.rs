@@ -103,14 +103,9 @@ fn event(mut members: Object, bytes: &[u8], tokenizer: Tokenizer) -> Result<Arri
     let hash: Hash = parsed(&mut members, "hash")?;
     let kind: EventType = parsed(&mut members, "event_type")?;
     let branch = branch_name(&text(&mut members, "branch_id")?)?;
-    let home = branch.is_reserved().then_some(branch.as_str());
-    if kind.home() != home {
-        return Err(match kind.home() {
-            Some(home) => format!("an event of type {kind} stands on '{home}' only"),
-            None => {
-                format!("an event of type {kind} does not stand on '{}'", shown(branch.as_str()))
-            }
-        });
+    if !kind.stands_on(&branch) {
+        let name = shown(branch.as_str());
+        return Err(format!("an event of type {kind} does not stand on '{name}'"));
     }
     let sequence = members.remove("sequence").and_then(|sequence| sequence.as_i64());
     let sequence = sequence.and_then(|sequence| u64::try_from(sequence).ok());

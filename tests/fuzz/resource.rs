@@ -23,7 +23,7 @@ pub fn resource(bytes: &[u8]) {
             match Resource::locate(text, &place(here)) {
                 Ok(resource) => assert_is_key(&resource, &place(root)),
                 Err(ResourceError::Control { position, .. }) => {
-                    assert!(text.chars().nth(position - 1).is_some_and(char::is_control));
+                    assert!(text.chars().nth(position - 1).is_some_and(mk::text::is_unsafe));
                 }
                 Err(error) => assert_is_message(&error),
             }
@@ -34,7 +34,7 @@ pub fn resource(bytes: &[u8]) {
 fn assert_is_key(resource: &Resource, at_root: &Place) {
     let key = resource.as_str();
     assert!(!key.is_empty() && key.chars().count() <= KEY_MAX);
-    assert!(!key.contains(char::is_control), "{key:?}");
+    assert!(!key.contains(mk::text::is_unsafe), "{key:?}");
     assert_eq!(Resource::locate(key, at_root).as_ref(), Ok(resource));
     assert_eq!(Resource::of_key(key).as_ref(), Ok(resource));
     let below = key.strip_prefix("./").unwrap_or(key);
