@@ -8,8 +8,8 @@ use crate::id::{EventId, Hash};
 use crate::lineage::{self, Linked};
 use crate::store::{ReadTxn, StoreError};
 
-/// The newest events that both `a` and `b` have. One, unless each took in the other's work at another
-/// place; none if they share nothing.
+/// The newest events that both `a` and `b` have: those that none of the others has. One, unless each took
+/// in the other's work at another place; none if they share nothing.
 ///
 /// A timeline has its lineage, and what is had by the heads that its live merges name: so after a
 /// merge the next one starts from there, in whichever direction. O(events since the merge base of the
@@ -28,14 +28,16 @@ pub fn bases(txn: &dyn ReadTxn, a: EventId, b: EventId) -> Result<Vec<Event>, St
             }
         }
     }
-    let mut newest = Vec::new();
-    for id in common.keys().rev() {
+    // An event has only earlier ones. What is had by a merge that was rolled back before another of these
+    // is not had by that one.
+    let mut newest: Vec<Event> = Vec::new();
+    for (id, event) in common.into_iter().rev() {
         let mut is_had = false;
-        for other in common.keys().filter(|other| *other != id) {
-            is_had |= has(txn, *other, *id)?;
+        for other in &newest {
+            is_had = is_had || has(txn, other.id, id)?;
         }
         if !is_had {
-            newest.push(common[id].clone());
+            newest.push(event);
         }
     }
     Ok(newest)

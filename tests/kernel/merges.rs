@@ -177,13 +177,16 @@ fn had(txn: &dyn ReadTxn, head: EventId) -> BTreeSet<EventId> {
     had
 }
 
-/// The events of both that no other event of both has.
+/// The events of both, newest first, that none of those before has.
 fn newest_common(txn: &dyn ReadTxn, a: EventId, b: EventId) -> BTreeSet<EventId> {
     let (of_a, of_b) = (had(txn, a), had(txn, b));
-    let common: Vec<EventId> = of_a.intersection(&of_b).copied().collect();
-    let had_by_another =
-        |id: &EventId| common.iter().any(|other| other != id && had(txn, *other).contains(id));
-    common.iter().filter(|id| !had_by_another(id)).copied().collect()
+    let mut newest = BTreeSet::new();
+    for id in of_a.iter().rev().filter(|id| of_b.contains(*id)) {
+        if !newest.iter().any(|other| had(txn, *other).contains(id)) {
+            newest.insert(*id);
+        }
+    }
+    newest
 }
 
 type Said = Option<(String, String)>;
