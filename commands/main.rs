@@ -197,8 +197,11 @@ fn main() -> ExitCode {
         let Some(matches) = matches else { return Ok(Answer::Yes) };
         let mut ctx = Context::new(global(&matches)?)?;
         let answer = run(&matches, &mut ctx).and_then(|answer| {
-            ctx.out.flush()?;
-            Ok(answer)
+            match ctx.out.flush() {
+                // Who has seen enough of the answer may still ask what it was.
+                Err(failure) if !failure.is_closed_pipe() => Err(failure),
+                _ => Ok(answer),
+            }
         });
         answer.map_err(|failure| failure.after_write(ctx.has_written()))
     });
