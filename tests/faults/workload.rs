@@ -3,8 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use mk::backup;
 use mk::branch::{self, Act};
 use mk::canon::{Object, Value};
 use mk::code::{Code, Coded};
@@ -119,6 +121,24 @@ impl Stage {
         }
     }
 
+    /// What failed, and was told of, leaves no files of its own; a backup that is there is whole.
+    pub fn check_copies(&self, directory: &Path, about: &str) {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy();
+            assert!(
+                !name.contains(".new") && !name.contains("-restore"),
+                "{about}: {name} is left"
+            );
+            if name == COPY || name.starts_with("mk.db-before-") {
+                let mut copy = Sqlite::open_to_read(&path)
+                    .unwrap_or_else(|error| panic!("{about}: {name}: {error}"));
+                let report = verify::verify(&mut copy, &[], &|_, _| {}).unwrap();
+                assert!(report.ok, "{about}: {name}: {:?}", report.findings);
+            }
+        }
+    }
+
     fn is_gone(&self, directory: &Path, about: &str) {
         let Some(gone) = self.workload.gone else { return };
         for entry in fs::read_dir(directory).unwrap() {
@@ -155,6 +175,9 @@ pub fn copy(from: &Path) -> TempDir {
     }
     to
 }
+
+/// The file that backups are made to, beside the store.
+const COPY: &str = "copy.db";
 
 fn file(directory: &Path) -> PathBuf {
     directory.join("mk.db")
@@ -443,6 +466,37 @@ pub fn import() -> Workload {
                 Ok(())
             }),
             notes("a note after", "main", 1, 10),
+        ],
+        gone: None,
+    }
+}
+
+/// A backup, made again over the first, and a restore that takes events away, which are kept in a file.
+pub fn backups() -> Workload {
+    let backup = || {
+        on_store("backup", |store, _| {
+            let to = store.path().with_file_name(COPY);
+            backup::backup(store, &to, true)?;
+            Ok(())
+        })
+    };
+    Workload {
+        name: "backups",
+        begin: vec![notes("before", "main", 40, 200)],
+        steps: vec![
+            backup(),
+            notes("a batch", "main", 20, 300),
+            backup(),
+            notes("lost", "main", 2, 50),
+            on_store("restore", |store, _| {
+                // What is kept has a name that is not taken, also when the step is done again.
+                static STAMP: AtomicU32 = AtomicU32::new(0);
+                let stamp = STAMP.fetch_add(1, Ordering::Relaxed).to_string();
+                let from = store.path().with_file_name(COPY);
+                backup::restore(&from, store.path(), true, &stamp, TIMEOUT)?;
+                Ok(())
+            }),
+            notes("after", "main", 1, 50),
         ],
         gone: None,
     }

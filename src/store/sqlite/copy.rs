@@ -1,6 +1,7 @@
 //! The store as a file, whole: copied while others write, and replaced while others read.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -12,7 +13,7 @@ use super::{
 };
 use crate::id::{EventId, Hash};
 use crate::store::turnstile::Turnstile;
-use crate::store::{ReadTxn, StoreError, location};
+use crate::store::{ReadTxn, StoreError, files, location};
 
 /// How long a copy waits for a moment at which nobody writes. Without one it takes longer.
 const STILL: Duration = Duration::from_secs(2);
@@ -69,7 +70,7 @@ impl Sqlite {
         let kept = agree(&Txn::new(&here, &self.path), &Txn::new(&source, &from.path))?;
         drop(here);
         if let Some(kept) = &kept {
-            self.copy_to(kept)?;
+            self.keep(kept)?;
         }
         let rest = self.lock_timeout.saturating_sub(begun.elapsed());
         let busy = self.connection.busy_timeout(rest);
@@ -77,6 +78,23 @@ impl Sqlite {
         step_through(&source, &mut self.connection, &self.path)?;
         self.shorten_wal();
         Ok(kept)
+    }
+
+    /// Copies the store to the file `to`, which is whole or not there.
+    fn keep(&mut self, to: &Path) -> Result<(), StoreError> {
+        let draft = files::draft(to);
+        let kept = self.copy_to(&draft).and_then(|_| files::put_in_free_place(&draft, to));
+        if !matches!(kept, Ok(true)) {
+            files::remove_store(&draft);
+        }
+        match kept? {
+            true => Ok(()),
+            false => Err(StoreError::Io {
+                action: "write",
+                path: to.display().to_string(),
+                source: ErrorKind::AlreadyExists.into(),
+            }),
+        }
     }
 }
 
