@@ -80,18 +80,33 @@ struct Requests {
     open: usize,
 }
 
+/// How long what is in work may take once no more comes.
+#[derive(Debug, Clone, Copy)]
+pub enum Limit {
+    /// From one answer to the next.
+    Each(Duration),
+    /// In all.
+    All(Duration),
+}
+
 impl Work {
-    /// Gives up what waits for others, and lets the rest finish for at most `limit`.
-    fn finish(&self, limit: Duration) {
-        let patience = Patience::new(limit);
+    /// Gives up what waits for others, and lets the rest finish. Answers how many requests did not.
+    fn finish(&self, limit: Limit) -> usize {
+        let (Limit::Each(time) | Limit::All(time)) = limit;
+        let mut patience = Patience::new(time);
         let mut requests = self.requests();
         for given_up in requests.by_id.values() {
             given_up.store(true, Ordering::Relaxed);
         }
         while requests.open > 0 && !patience.left().is_zero() {
+            let before = requests.open;
             let waited = self.done.wait_timeout(requests, patience.left());
             requests = waited.unwrap_or_else(PoisonError::into_inner).0;
+            if requests.open < before && matches!(limit, Limit::Each(_)) {
+                patience = Patience::new(time);
+            }
         }
+        requests.open
     }
 
     fn requests(&self) -> MutexGuard<'_, Requests> {
@@ -204,11 +219,11 @@ impl Connection {
     }
 
     /// What to end the connection with, from any thread.
-    pub fn end(&self) -> impl Fn(Duration) + Send + 'static + use<> {
+    pub fn end(&self) -> impl Fn(Limit) -> usize + Send + 'static + use<> {
         let (work, subscriptions) = (Arc::clone(&self.work), Arc::clone(&self.subscriptions));
         move |limit| {
             subscriptions.end();
-            work.finish(limit);
+            work.finish(limit)
         }
     }
 

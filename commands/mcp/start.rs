@@ -3,7 +3,7 @@
 //! Rule: docs/spec/mcp.md, section 1.
 
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use mk::id::shown;
@@ -13,7 +13,7 @@ use mk::tokens::Tokenizer;
 use super::server::agent_of;
 use super::tool::{Set, Tool};
 use super::tools;
-use crate::cli::{Context, Failure, make_project, store_in};
+use crate::cli::{Context, Failure, is_everybodys, make_project, store_in};
 
 /// The value of an option, else of its variable.
 fn setting(given: Option<&str>, name: &str) -> Result<Option<String>, Failure> {
@@ -110,12 +110,4 @@ pub fn find_project(ctx: &mut Context, create: bool, read_only: bool) -> Result<
         super::stdio::log("warn", &format!("no project was made: {}", failure.message()));
     }
     Ok(())
-}
-
-/// Whether a directory is the root, or somebody's home.
-fn is_everybodys(place: &Path) -> bool {
-    let home = env::var_os("HOME").map(PathBuf::from).filter(|home| !home.as_os_str().is_empty());
-    let is_home = home
-        .is_some_and(|home| place == home || home.canonicalize().is_ok_and(|home| home == place));
-    place.parent().is_none() || is_home
 }

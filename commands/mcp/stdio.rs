@@ -14,7 +14,7 @@ use mk::code::Code;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use super::connection::{Connection, Office, Outbox};
+use super::connection::{Connection, Limit, Office, Outbox};
 use super::lines::{self, LINE_MAX, Line};
 use super::message::Bad;
 use crate::Answer;
@@ -23,9 +23,10 @@ use crate::cli::{Failure, line};
 /// Bad lines in a row after which this is taken for no client.
 const BAD_MAX: usize = 100;
 
-/// How long requests in work may take once the input has ended, or a signal came.
-const AT_END: Duration = Duration::from_secs(2);
-const AT_SIGNAL: Duration = Duration::from_millis(400);
+/// What is in work when the input has ended is finished, if each answer comes within this time; when a
+/// signal came, if all do.
+const AT_END: Limit = Limit::Each(Duration::from_secs(2));
+const AT_SIGNAL: Limit = Limit::All(Duration::from_millis(400));
 
 pub fn serve(office: &Arc<Office>) -> Result<Answer, Failure> {
     tell_of_panics();
@@ -46,7 +47,9 @@ pub fn serve(office: &Arc<Office>) -> Result<Answer, Failure> {
     let mut connection = Connection::new(Arc::clone(office), outbox);
     let end = connection.end();
     let at_signal = connection.end();
-    on_signals(move || at_signal(AT_SIGNAL))?;
+    on_signals(move || {
+        at_signal(AT_SIGNAL);
+    })?;
     let mut input = BufReader::with_capacity(1 << 16, own(io::stdin().as_fd())?);
     let mut bad = 0;
     loop {
@@ -54,7 +57,7 @@ pub fn serve(office: &Arc<Office>) -> Result<Answer, Failure> {
             .map_err(|error| Failure::new(Code::IO, format!("cannot read stdin: {error}")))?;
         let is_message = match line {
             None => {
-                end(AT_END);
+                tell_of_rest(end(AT_END));
                 return Ok(Answer::Yes);
             }
             Some(Line::Whole(line)) => connection.receive(&line),
@@ -65,11 +68,18 @@ pub fn serve(office: &Arc<Office>) -> Result<Answer, Failure> {
         };
         bad = if is_message { 0 } else { bad + 1 };
         if bad >= BAD_MAX {
-            end(AT_END);
+            tell_of_rest(end(AT_END));
             let message = format!("{BAD_MAX} lines in a row were no messages");
             return Err(Failure::new(Code::IO, message)
                 .hint("this is a server for agents: see `mk mcp --help`"));
         }
+    }
+}
+
+/// Requests without an answer may have been done, or not.
+fn tell_of_rest(requests: usize) {
+    if requests > 0 {
+        log("warn", &format!("ended with {requests} requests not answered"));
     }
 }
 

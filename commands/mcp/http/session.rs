@@ -10,7 +10,7 @@ use mk::store::Patience;
 use super::guard::Sender;
 use super::message::{Request, Response};
 use crate::cli::Chance;
-use crate::mcp::connection::{Connection, Office, Outbox};
+use crate::mcp::connection::{Connection, Limit, Office, Outbox};
 
 /// Sessions that are remembered; of more the oldest is forgotten.
 const SESSIONS: usize = 1_000;
@@ -32,7 +32,7 @@ struct Known {
 pub struct Session {
     sender: Sender,
     connection: Mutex<Connection>,
-    end: Box<dyn Fn(Duration) + Send + Sync>,
+    end: Box<dyn Fn(Limit) -> usize + Send + Sync>,
     told: Arc<Told>,
 }
 
@@ -75,7 +75,7 @@ impl Session {
     }
 
     fn close(&self, limit: Duration) {
-        (self.end)(limit);
+        (self.end)(Limit::All(limit));
         self.told.messages().is_over = true;
         self.told.more.notify_all();
     }

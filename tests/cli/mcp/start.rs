@@ -113,6 +113,22 @@ fn end_of_input_and_signals_end_it_at_once_with_what_was_asked_for_answered() {
 }
 
 #[test]
+fn what_stood_in_line_when_the_input_ended_is_answered_however_long_it_takes() {
+    let repo = Sandbox::new();
+    repo.mk("config gc.auto off").success();
+    let mut client = Client::open(&repo, &[]);
+    for n in 0..1_000 {
+        let params = json!({ "name": "mk_note", "arguments": { "note": format!("n{n}") } });
+        client.ask("tools/call", params);
+    }
+    let (status, rest, stderr) = client.close();
+    assert!(status.success());
+    assert_eq!(stderr, "");
+    assert_eq!(rest.len(), 1_000);
+    repo.mk("rev-list --count").success().stdout("1000\n");
+}
+
+#[test]
 fn what_is_no_client_is_sent_away() {
     let repo = Sandbox::new();
     let mut mk = repo.command(env!("CARGO_BIN_EXE_mk"));
