@@ -1,6 +1,7 @@
 //! `mk attach`
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use mk::attach::agents::{AGENTS, Agent, Trust};
 use mk::attach::document::{parse, whole};
@@ -14,7 +15,7 @@ use crate::cli::attach::{
     self, Direction, Scope, Selection, Surroundings, Wish, agent, answer, check_trust, file,
     is_detected, printed, surroundings,
 };
-use crate::cli::{Context, Failure, Text, line, make_project, store_in};
+use crate::cli::{Context, Failure, Text, is_everybodys, line, make_project, store_in};
 
 /// Let agents use this project: put `mk mcp` into their configuration
 ///
@@ -189,10 +190,16 @@ pub fn run(args: &Attach, ctx: &mut Context) -> Result<Answer, Failure> {
         return Err(Failure::usage("--agent-id is for one agent: two cannot be the same"));
     }
     let prepared = attach::prepare(&wishes, Direction::In, &around)?;
+    let home = around.store.parent().and_then(Path::parent).unwrap_or(&around.root);
+    if !around.store.exists() && is_everybodys(home) {
+        let home = home.display();
+        let message = format!("a project in '{home}' would be shared by all that lie below");
+        return Err(Failure::usage(message).hint("go to the directory of a project first"));
+    }
     if !selection.dry_run && !around.store.exists() {
         let store = match ctx.named_store()? {
             Some(store) => store,
-            None => store_in(&around.root)?,
+            None => store_in(home)?,
         };
         make_project(&store, Tokenizer::default(), ctx)?;
     }

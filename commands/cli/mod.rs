@@ -31,7 +31,7 @@ pub use format::Format;
 pub use news::{News, Seen, forget};
 pub use output::{Text, pager_colour};
 pub use pager::Pager;
-pub use project::{make_project, store_in};
+pub use project::{is_everybodys, make_project, store_in};
 pub use report::{EventReport, head_of, line, lines, note_erased, raw, subject};
 pub use stores::{Kept, Stores};
 pub use walk::{Filter, WalkArgs, branch_name};

@@ -1,5 +1,6 @@
 //! Making a project.
 
+use std::env;
 use std::path::{Path, PathBuf};
 
 use mk::id::hex;
@@ -37,4 +38,12 @@ pub fn store_in(dir: &Path) -> Result<PathBuf, Failure> {
     let directory = dir.join(location::DIRECTORY);
     location::create_directory(&directory)?;
     Ok(directory.join(location::FILE))
+}
+
+/// Whether a directory is the root, or somebody's home.
+pub fn is_everybodys(place: &Path) -> bool {
+    let home = env::var_os("HOME").map(PathBuf::from).filter(|home| !home.as_os_str().is_empty());
+    let is_home = home
+        .is_some_and(|home| place == home || home.canonicalize().is_ok_and(|home| home == place));
+    place.parent().is_none() || is_home
 }

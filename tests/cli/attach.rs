@@ -316,3 +316,28 @@ fn a_file_that_is_refused_is_told_with_its_place() {
         "#,
     );
 }
+
+#[test]
+fn a_worktree_has_configurations_of_its_own_and_shares_the_project() {
+    let repo = machine();
+    repo.sh("cd shop && git init -q . && git config user.name me && git config user.email me@x && git commit -q --allow-empty -m x && git worktree add -q ../other")
+        .success();
+    repo.sh("cd other && mk attach claude-code && test -e .mcp.json").success();
+    repo.sh("ls shop/.mk/mk.db && test ! -e shop/.mcp.json && test ! -e other/.mk").success();
+    repo.sh("cd other && mk detach claude-code && test ! -e .mcp.json").success();
+}
+
+#[test]
+fn a_home_directory_is_no_project() {
+    let repo = machine();
+    for line in ["attach claude-code", "attach claude-code --dry-run"] {
+        repo.refuses(
+            line,
+            129,
+            "invalid-argument",
+            "fatal: a project in '~' would be shared by all that lie below\n\
+             hint: go to the directory of a project first\n",
+        );
+    }
+    repo.sh("test ! -e .mk && test ! -e .mcp.json").success();
+}

@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use mk::attach::agents::{self, AGENTS, Agent};
 use mk::revision::distance;
+use mk::store::location;
 
 use super::{Report, Scope, Surroundings, WishError};
 use crate::cli::{Context, Failure, Text, line};
@@ -64,7 +65,8 @@ pub fn surroundings(ctx: &Context, store: &Path) -> Result<Surroundings<'static>
     let store = here.join(store);
     let home = env::home_dir().filter(|home| home.is_absolute());
     let home = home.ok_or_else(|| Failure::usage("HOME is not set"))?;
-    let root = store.parent().and_then(Path::parent).unwrap_or(&here).to_owned();
+    // Each worktree has configurations of its own, and they share the project.
+    let root = location::resource_root(&store, &here);
     let search: Vec<PathBuf> = env::split_paths(&env::var_os("PATH").unwrap_or_default()).collect();
     let variable = &variable;
     let mut around = Surroundings { root, home, store, program: PathBuf::new(), search, variable };
