@@ -8,6 +8,7 @@ use mk::canon::Object;
 use mk::code::Code;
 use mk::event::EventType;
 use mk::id::shown;
+use mk::lease;
 use mk::log::LogError;
 use mk::operation::OpId;
 use mk::store::Engine;
@@ -74,7 +75,9 @@ pub fn run(args: &Run, ctx: &mut Context) -> Result<Answer, Failure> {
     let (mut store, actor) = ctx.open_to_write()?;
     store.read(|txn| {
         let branch = mk::revision::branch(txn, actor.branch.as_str())?;
-        actor.whereabouts.fences(txn, &args.fence)?;
+        for fence in actor.whereabouts.fences(txn, &args.fence)? {
+            lease::held(txn, &fence.resource, fence.token, &actor.agent, actor.lease_now())?;
+        }
         match branch.name.is_reserved() {
             true => Err(Failure::from(LogError::ReservedBranch(branch.name))),
             false => Ok(()),
@@ -84,9 +87,15 @@ pub fn run(args: &Run, ctx: &mut Context) -> Result<Answer, Failure> {
     let (ran, status) = pass_on(args, facts, ctx)?;
     match record(&ran, &args.write_args(), !ctx.out.json, ctx) {
         Ok(_) => Ok(Answer::Status(status)),
+        // It is recorded, and who has stopped reading may still ask how it ended.
+        Err(failure) if failure.is_closed_pipe() => Ok(Answer::Status(status)),
         Err(failure) => {
-            let message = format!("the command ended with {status}, but is not recorded");
-            let failure = failure.at(&message);
+            let failure = match ctx.has_written() {
+                true => failure,
+                false => {
+                    failure.at(&format!("the command ended with {status}, but is not recorded"))
+                }
+            };
             // What became of the command is the answer, unless that would pass for a recorded success.
             Err(if status == 0 { failure } else { failure.exit(status) })
         }

@@ -118,14 +118,21 @@ fn a_run_that_cannot_be_recorded_in_the_end_says_so() {
         ! error: the command ended with 0, but is not recorded: the lease of 'src' with token 1 is lost: there is no such lease
         ! hint: do not write what it was for; take it anew with `mk lease acquire`
         [1]
-        $ mk run --fence src:1 -- false
-        ! error: the command ended with 1, but is not recorded: the lease of 'src' with token 1 is lost: there is no such lease
+        $ mk run --fence src:1 -- touch made
+        ! error: the lease of 'src' with token 1 is lost: there is no such lease
         ! hint: do not write what it was for; take it anew with `mk lease acquire`
         [1]
-        $ mk run --fence src:1 -- sh -c 'exit 9' 2>/dev/null
+        $ ls made 2>/dev/null
+        [2]
+        $ mk lease acquire src --ttl 60
+        2
+        $ mk run --fence src:2 -- sh -c 'mk lease release src --token 2; exit 9'
+        src is free
+        ! error: the command ended with 9, but is not recorded: the lease of 'src' with token 2 is lost: there is no such lease
+        ! hint: do not write what it was for; take it anew with `mk lease acquire`
         [9]
         $ mk rev-list --count
-        2
+        4
     "#
     ));
 }
@@ -164,6 +171,18 @@ fn a_command_whose_reader_has_gone_ends_as_it_would_alone() {
     repo.mk("config gc.auto off").success();
     repo.sh("{ mk run -- yes; echo $? > status; } | head -n 1; cat status").stdout("y\n141\n");
     assert_eq!(repo.json("log -n 1 --type TOOL_EXECUTION_LOG")["payload"]["exit_code"], 141);
+}
+
+#[test]
+fn an_answer_that_cannot_be_written_does_not_pass_for_a_run_that_is_not_recorded() {
+    let repo = Sandbox::new();
+    let said = repo.sh("mk run -- true; mk run --json -- true >/dev/full").code(128);
+    let said = String::from_utf8_lossy(&said.get_output().stderr).into_owned();
+    assert!(
+        said.starts_with("fatal: it is done and stored, but cannot write the answer"),
+        "{said}"
+    );
+    repo.mk("rev-list --count").success().stdout("2\n");
 }
 
 #[test]
