@@ -130,6 +130,30 @@ fn changed_files_are_asked_for() {
     repo.sh("sh check-leases.sh").success().stdout("'a b' is free\n".replace('\'', ""));
     repo.mk("--agent bob lease acquire 'a b' --ttl 60").success();
     repo.sh("sh check-leases.sh").failure();
+    // Wherever one stands, and where git cannot say what changed.
+    repo.sh("mkdir sub; cd sub; sh ../check-leases.sh").failure();
+    repo.mk("--agent bob lease release 'a b' --token 1").success();
+    repo.sh("cd sub; sh ../check-leases.sh").success();
+    repo.sh("sh check-leases.sh no-such-revision").failure();
+}
+
+#[test]
+fn a_job_of_ci_leaves_its_log_to_the_next_one_also_if_it_fails() {
+    let repo = Sandbox::empty();
+    repo.sh(
+        "mkdir bin; printf '#!/bin/sh\necho FAILED one; exit 1\n' > bin/make; chmod +x bin/make",
+    )
+    .success();
+    repo.sh("mkdir job1 job2; mk hook --recipe ci > ci.sh").success();
+    let job = "PATH=$HOME/bin:$PATH sh ../ci.sh";
+    repo.sh(&format!("cd job1; {job}")).code(1);
+    repo.sh("cp job1/memory.ndjson job2; printf '#!/bin/sh\n' > bin/make").success();
+    // What the job before noted as broken is mended by this one.
+    repo.sh(
+        "cd job2; mk init >/dev/null; mk import memory.ndjson >/dev/null; mk status --exit-code",
+    )
+    .code(1);
+    repo.sh(&format!("cd job2; {job}")).success();
 }
 
 #[test]
