@@ -7,13 +7,12 @@ use mk::id::shown;
 use mk::lease::{self, AT_ONCE};
 use mk::store::Leases;
 use mk::workspace;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::body::Body;
 use super::message::{Fault, Members};
-use super::resources::unread;
+use super::resources::{context_text, unread};
 use crate::cli::{Context, Failure, head_of};
-use crate::context;
 
 struct Prompt {
     name: &'static str,
@@ -113,17 +112,7 @@ pub fn get(params: &Members, ctx: &mut Context, max_tokens: u64) -> Result<Body,
 
 /// The context as text, between lines that say what it is.
 fn memory(ctx: &mut Context, max_tokens: u64) -> Result<String, Failure> {
-    let args = context::Context {
-        branch_name: None,
-        budget: Some((max_tokens / 4 * 3).max(100)),
-        full: false,
-        resource: None,
-        goal: None,
-        exec_budget: 0,
-    };
-    context::run(&args, ctx)?;
-    let report: Value = serde_json::from_slice(&ctx.out.take()).unwrap_or_default();
-    let text = report["text"].as_str().unwrap_or_default();
+    let text = context_text(ctx, (max_tokens / 4 * 3).max(100))?;
     Ok(format!("{BEGIN}\n{text}\n{END}"))
 }
 

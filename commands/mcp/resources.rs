@@ -284,18 +284,7 @@ fn content(
             notice::list::run(&list, ctx)?;
         }
         Uri::Context(_) => {
-            let budget = Some(max_tokens.clamp(100, tools::TOKENS.1));
-            let args = context::Context {
-                branch_name: None,
-                budget,
-                full: false,
-                resource: None,
-                goal: None,
-                exec_budget: 0,
-            };
-            context::run(&args, ctx)?;
-            let report: Value = serde_json::from_slice(&ctx.out.take()).unwrap_or_default();
-            return Ok(report["text"].as_str().map(str::to_owned));
+            return context_text(ctx, max_tokens.clamp(100, tools::TOKENS.1)).map(Some);
         }
         Uri::State(_) => {
             fold::run(&fold::Fold { revision: None, digest: false }, ctx)?;
@@ -355,5 +344,24 @@ mod tests {
         ] {
             assert_eq!(Uri::read(uri), expected, "{uri}");
         }
+    }
+}
+
+/// The context of the current branch as text, of at most `budget` tokens.
+pub fn context_text(ctx: &mut Context, budget: u64) -> Result<String, Failure> {
+    let args = context::Context {
+        branch_name: None,
+        budget: Some(budget),
+        full: false,
+        resource: None,
+        goal: None,
+        exec_budget: 0,
+    };
+    context::run(&args, ctx)?;
+    let mut report: Value =
+        serde_json::from_slice(&ctx.out.take()).expect("a report is one JSON document");
+    match report["text"].take() {
+        Value::String(text) => Ok(text),
+        _ => unreachable!("the report of a context has its text"),
     }
 }
