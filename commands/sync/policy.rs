@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use mk::id::{AgentId, hex, shown, unhex};
+use mk::id::{AgentId, hex, shown, unhex_array};
 use mk::store::folder::{replace_private, write_new_private};
 use mk::sync::{self, Key, Policy, Trusted};
 use serde::Serialize;
@@ -147,7 +147,7 @@ fn agents(given: &[AgentId]) -> Result<BTreeSet<AgentId>, Failure> {
 }
 
 pub fn trust(args: &Trust, ctx: &mut Context) -> Result<Answer, Failure> {
-    let public_key = unhex(&args.public_key).and_then(|key| key.try_into().ok());
+    let public_key = unhex_array(&args.public_key);
     let public_key = public_key
         .ok_or_else(|| Failure::usage("the public key is not 64 lower-case hex digits"))?;
     let trusted = Trusted { public_key, agents: agents(&args.agents)? };

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::policy::Policy;
 use crate::canon::{Object, Value};
-use crate::id::{Hash, hex, unhex};
+use crate::id::{Hash, hex, unhex_array};
 use crate::notice::document::{self, moment, read_moment};
 use crate::store::{Notice, Unread};
 use crate::time::Timestamp;
@@ -182,7 +182,7 @@ fn parse(document: Value) -> Option<Parsed> {
         workspace: text("workspace_id")?.to_owned(),
         sequence,
         sent_at: read_moment(text("sent_at")?)?,
-        signature: unhex(signature.as_str()?)?.try_into().ok()?,
+        signature: unhex_array(signature.as_str()?)?,
         signed: members.canonical().into_bytes(),
     })
 }

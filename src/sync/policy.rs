@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::canon::{JsonError, Object, Value};
 use crate::code::{Code, Coded};
-use crate::id::{AgentId, hex, shown, unhex};
+use crate::id::{AgentId, hex, shown, unhex_array};
 use crate::notice::is_peer;
 
 pub const SCHEMA: &str = "memkernel.sync-config/v1";
@@ -192,7 +192,7 @@ fn read_peers(peers: &Object) -> Result<BTreeMap<String, Trusted>, String> {
         let (Some(key), Some(agents)) = (key, agents) else {
             return Err(wrong("it has not public_key and agents, and nothing else"));
         };
-        let public_key = unhex(key).and_then(|key| key.try_into().ok());
+        let public_key = unhex_array(key);
         let public_key: [u8; 32] =
             public_key.ok_or_else(|| wrong("public_key is not 64 lower-case hex digits"))?;
         if !keys.insert(public_key) {
