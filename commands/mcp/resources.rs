@@ -313,6 +313,25 @@ fn content(
     Ok(Some(bounds::fit(report.trim_ascii_end().to_owned(), max_tokens, tokenizer)))
 }
 
+/// The context of the current branch as text, of at most `budget` tokens.
+pub fn context_text(ctx: &mut Context, budget: u64) -> Result<String, Failure> {
+    let args = context::Context {
+        branch_name: None,
+        budget: Some(budget),
+        full: false,
+        resource: None,
+        goal: None,
+        exec_budget: 0,
+    };
+    context::run(&args, ctx)?;
+    let mut report: Value =
+        serde_json::from_slice(&ctx.out.take()).expect("a report is one JSON document");
+    match report["text"].take() {
+        Value::String(text) => Ok(text),
+        _ => unreachable!("the report of a context has its text"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -344,24 +363,5 @@ mod tests {
         ] {
             assert_eq!(Uri::read(uri), expected, "{uri}");
         }
-    }
-}
-
-/// The context of the current branch as text, of at most `budget` tokens.
-pub fn context_text(ctx: &mut Context, budget: u64) -> Result<String, Failure> {
-    let args = context::Context {
-        branch_name: None,
-        budget: Some(budget),
-        full: false,
-        resource: None,
-        goal: None,
-        exec_budget: 0,
-    };
-    context::run(&args, ctx)?;
-    let mut report: Value =
-        serde_json::from_slice(&ctx.out.take()).expect("a report is one JSON document");
-    match report["text"].take() {
-        Value::String(text) => Ok(text),
-        _ => unreachable!("the report of a context has its text"),
     }
 }
