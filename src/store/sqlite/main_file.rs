@@ -6,7 +6,7 @@
 
 use std::ffi::c_int;
 use std::fs;
-use std::io::Write;
+use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::ptr;
 use std::time::Duration;
@@ -16,8 +16,11 @@ use rusqlite::{Connection, ffi};
 use super::failure;
 use crate::store::StoreError;
 
-/// Bytes that are read at once.
+/// Bytes that are copied at once.
 const CHUNK: i64 = 1 << 20;
+
+/// What the address and the length of a write past the cache must be multiples of, on any disk.
+const BLOCK: usize = 4096;
 
 /// Copies the main file of the store that `from` has open at `path` into the file `to`. There is a read
 /// transaction, and the WAL was empty when it began.
@@ -28,23 +31,46 @@ pub(super) fn copy(from: &Connection, path: &Path, to: &Path) -> Result<(), Stor
     let failed = |error| failure(error, path, Duration::ZERO);
     let number = |pragma| from.query_row(pragma, (), |row| row.get::<_, i64>(0)).map_err(failed);
     let length = number("PRAGMA page_count")? * number("PRAGMA page_size")?;
-    let written = |source: std::io::Error| {
+    let written = |source: io::Error| {
         let path = to.display().to_string();
         match source.kind() {
-            std::io::ErrorKind::StorageFull => StoreError::DiskFull { path },
+            ErrorKind::StorageFull => StoreError::DiskFull { path },
             _ => StoreError::Io { action: "write", path, source },
         }
     };
     let mut to = fs::OpenOptions::new().write(true).open(to).map_err(written)?;
-    let mut bytes = vec![0; usize::try_from(CHUNK).expect("a megabyte")];
+    // A copy is not read again soon: in the cache of the system it would take the place of what is, and
+    // be written to the disk only afterwards. Where writes past the cache are not known, they go there.
+    let _ = set_direct(&to, true);
+    let mut room = vec![0; usize::try_from(CHUNK).expect("a megabyte") + BLOCK];
+    let start = room.as_ptr().align_offset(BLOCK);
     let mut offset = 0;
     while offset < length {
-        let count = CHUNK.min(length - offset);
-        let chunk = &mut bytes[..usize::try_from(count).expect("at most a chunk")];
+        let count = usize::try_from(CHUNK.min(length - offset)).expect("at most a chunk");
+        let chunk = &mut room[start..start + count];
         read(from, chunk, offset).map_err(failed)?;
-        to.write_all(chunk).map_err(written)?;
-        offset += count;
+        let mut write = to.write_all(chunk);
+        if write.as_ref().is_err_and(|error| error.kind() == ErrorKind::InvalidInput) {
+            write = set_direct(&to, false)
+                .and_then(|()| to.seek(SeekFrom::Start(offset.unsigned_abs())))
+                .and_then(|_| to.write_all(chunk));
+        }
+        write.map_err(written)?;
+        offset += CHUNK.min(length - offset);
     }
+    Ok(())
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn set_direct(file: &fs::File, direct: bool) -> io::Result<()> {
+    use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+    let mut flags = fcntl_getfl(file)?;
+    flags.set(OFlags::DIRECT, direct);
+    Ok(fcntl_setfl(file, flags)?)
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn set_direct(_file: &fs::File, _direct: bool) -> io::Result<()> {
     Ok(())
 }
 
