@@ -1,6 +1,6 @@
 //! `mk exec call --batch`: requests from a pipe.
 //!
-//! One thread reads and checks envelopes, the other carries the requests out, a group of them in one
+//! One thread reads and checks envelopes, the other carries the requests out, all that are there in one
 //! transaction. A refused request has written nothing, so nothing of it has to be taken back.
 
 use std::io::{self, BufRead, BufReader, Read};
@@ -21,11 +21,14 @@ use super::call::{INPUT_MAX, read, unusable};
 use crate::Answer;
 use crate::cli::{Context, Failure};
 
-/// Most requests of a group.
+/// Most requests that are handed over at once.
 const GROUP: usize = 256;
 
-/// How long a group goes on before it is committed.
-const GROUP_TIME: Duration = Duration::from_millis(50);
+/// How many requests are enough for a transaction.
+const TOGETHER: usize = 16 * GROUP;
+
+/// How long a transaction goes on before it is committed.
+const GROUP_TIME: Duration = Duration::from_millis(100);
 
 type Line = Result<Request, Box<Response>>;
 
@@ -39,12 +42,24 @@ pub fn run(args: &BaseArgs, ctx: &mut Context) -> Result<Answer, Failure> {
     let mut store = None;
     while let Ok(group) = groups.recv() {
         let mut rest = group.map_err(|failure| failure.exit(70))?;
+        // What came in while the last ones were written is written together.
+        let mut failed = None;
+        while failed.is_none() && rest.len() < TOGETHER {
+            match groups.try_recv() {
+                Ok(Ok(group)) => rest.extend(group),
+                Ok(Err(failure)) => failed = Some(failure.exit(70)),
+                Err(_) => break,
+            }
+        }
         while !rest.is_empty() {
             let answers = answer(&mut rest, &base, &around, &mut store, ctx)?;
             for response in answers {
                 writeln!(ctx.out.writer(), "{}", response.line())?;
             }
             ctx.out.flush()?;
+        }
+        if let Some(failure) = failed {
+            return Err(failure);
         }
     }
     Ok(Answer::Yes)
