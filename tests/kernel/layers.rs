@@ -9,7 +9,7 @@ const PURE: &[&str] = &[
     "attach/",
     "canon/",
     "code.rs",
-    "event.rs",
+    "event/",
     "hook/answer.rs",
     "hook/call.rs",
     "hook/record.rs",
