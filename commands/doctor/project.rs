@@ -82,6 +82,13 @@ fn file_system(report: &mut Report, store: &Path) {
             report.add("files", Level::Warn, what).remedy(remedy);
         }
     }
+    let closed = unwritable(directory, store);
+    if !closed.is_empty() {
+        well = false;
+        let what = format!("no permission to write {}", closed.join(", "));
+        let remedy = "give it to this user, or attach agents with --read-only";
+        report.add("files", Level::Fail, what).remedy(remedy);
+    }
     if let Ok(found) = rustix::fs::statvfs(directory) {
         let free = found.f_bavail.saturating_mul(found.f_frsize);
         if free < SPACE_MIN {
@@ -93,6 +100,21 @@ fn file_system(report: &mut Report, store: &Path) {
     if well {
         report.add("files", Level::Ok, "a local file system, closed to others, with room");
     }
+}
+
+/// What this user must be able to write and cannot: the directory, the store, the files beside it.
+fn unwritable(directory: &Path, store: &Path) -> Vec<String> {
+    use rustix::fs::{Access, access};
+    let beside = ["", "-wal", "-shm", "-lock"].map(|suffix| {
+        let mut path = store.as_os_str().to_owned();
+        path.push(suffix);
+        (PathBuf::from(path), Access::WRITE_OK)
+    });
+    let all =
+        [(directory.to_owned(), Access::WRITE_OK | Access::EXEC_OK)].into_iter().chain(beside);
+    all.filter(|(path, need)| path.exists() && access(path, *need).is_err())
+        .map(|(path, _)| path.display().to_string())
+        .collect()
 }
 
 /// Whether the store can be read.

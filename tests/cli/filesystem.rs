@@ -111,6 +111,64 @@ fn a_read_only_project_is_read_without_a_wal() {
     is_read_only(&repo);
 }
 
+/// The line of the doctor's about files, and its exit status, for who is not the owner.
+fn diagnosis(repo: &Sandbox) -> (i32, String) {
+    let output = as_reader(repo, "doctor").get_output().clone();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines: String = text
+        .lines()
+        .filter(|line| line.contains("\tfiles\t"))
+        .map(|it| format!("{it}\n"))
+        .collect();
+    let place = repo.path("").display().to_string();
+    (output.status.code().unwrap(), lines.replace(place.trim_end_matches('/'), "~"))
+}
+
+#[test]
+fn the_doctor_names_what_cannot_be_written() {
+    let repo = project();
+    let mode = |name: &str, mode: u32| {
+        fs::set_permissions(repo.path(name), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    close(&repo);
+    mode("bin/mk", 0o555);
+    // To be written all the same, others must be let in.
+    let open_to_others = "warn\tfiles\tothers may read ~/.mk (mode 777); close it with `chmod 700 ~/.mk`\n\
+                          warn\tfiles\tothers may read ~/.mk/mk.db (mode 666); close it with `chmod 600 ~/.mk/mk.db`\n";
+    for (name, closed, told) in [
+        ("", 0o555, ""),
+        (".mk", 0o555, "~/.mk"),
+        (".mk/mk.db", 0o444, "~/.mk/mk.db"),
+        (".mk/mk.db-wal", 0o444, "~/.mk/mk.db-wal"),
+        (".mk/mk.db-lock", 0o444, "~/.mk/mk.db-lock"),
+    ] {
+        for name in [".mk/mk.db", ".mk/mk.db-wal", ".mk/mk.db-shm", ".mk/mk.db-lock"] {
+            mode(name, 0o666);
+        }
+        mode(".mk", 0o777);
+        mode(name, closed);
+        let (status, lines) = diagnosis(&repo);
+        let found: String = lines.lines().filter(|it| it.starts_with("FAIL")).collect();
+        let told = match told {
+            "" => String::new(),
+            path => format!(
+                "FAIL\tfiles\tno permission to write {path}; give it to this user, or attach agents with \
+                 --read-only"
+            ),
+        };
+        assert_eq!(
+            (found.as_str(), status),
+            (told.as_str(), i32::from(!told.is_empty())),
+            "{name}"
+        );
+        if told.is_empty() {
+            assert_eq!(lines, open_to_others);
+        }
+    }
+    open(&repo);
+}
+
 #[test]
 fn a_project_that_cannot_be_read_is_told_from_one_that_is_not_there() {
     let repo = project();
