@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::branch;
+use crate::canon::{Object, Value};
 use crate::event::{Event, EventType};
 use crate::id::{EventId, Hash};
 use crate::lineage::{self, Linked};
@@ -104,6 +105,32 @@ fn merged(
         at = txn.link(id)?.live_parent;
     }
     Ok(found)
+}
+
+/// The keys, each with its kind, that the live merge of exactly `theirs` on the timeline of `ours` settled;
+/// none if there is no such merge. O(live events since).
+///
+/// # Errors
+/// Those of the store.
+pub fn settled(
+    txn: &dyn ReadTxn,
+    ours: EventId,
+    theirs: EventId,
+) -> Result<Vec<String>, StoreError> {
+    let wanted = txn.known_event(theirs)?.hash;
+    let mut at = Some(ours);
+    while let Some(id) = at {
+        let event = txn.known_event(id)?;
+        if event.kind == EventType::Merged && source(&event) == Some(wanted) {
+            let payload = event.structural().unwrap_or_default();
+            let by_how = payload.get("settled").and_then(Value::as_object);
+            let keys = by_how.into_iter().flat_map(Object::iter);
+            let keys = keys.flat_map(|(_, keys)| keys.as_array().unwrap_or_default());
+            return Ok(keys.filter_map(Value::as_str).map(str::to_owned).collect());
+        }
+        at = txn.link(id)?.live_parent;
+    }
+    Ok(Vec::new())
 }
 
 /// The head that a merge took in.

@@ -229,8 +229,10 @@ impl<'a> Merge<'a> {
             bases.iter().map(|event| state(Some(event.id))).collect::<Result<_, _>>()?;
         let theirs = state(from.head)?;
         let entries = match up_to_date {
-            // Also if the same call was made before: what it settled is.
-            true => Vec::new(),
+            true => {
+                no_slip(txn, (ours, from.head), settled)?;
+                Vec::new()
+            }
             false => settle(plan(&states, &state(ours)?, &theirs), settled)?,
         };
         let source = from.head.map(|id| txn.known_event(id)).transpose()?;
@@ -304,6 +306,31 @@ impl<'a> Merge<'a> {
             }
         }
         by_how.into_iter().map(|(how, keys)| (how.to_owned(), Value::Array(keys))).collect()
+    }
+}
+
+/// Refuses names of what was no conflict when `theirs` was merged into `ours`. Those that the merge settled
+/// are let pass, so that the same call may be made again.
+fn no_slip(
+    txn: &dyn ReadTxn,
+    (ours, theirs): (Option<EventId>, Option<EventId>),
+    settled: &Settled,
+) -> Result<(), MergeError> {
+    if settled.keys.is_empty() {
+        return Ok(());
+    }
+    let known = match (ours, theirs) {
+        (Some(ours), Some(theirs)) => base::settled(txn, ours, theirs)?,
+        _ => Vec::new(),
+    };
+    let is_known = |name: &str| {
+        let means =
+            |key: &String| key == name || key.split_once(':').is_some_and(|it| it.1 == name);
+        known.iter().any(means)
+    };
+    match settled.keys.iter().find(|(name, _)| !is_known(name)) {
+        Some((name, _)) => Err(MergeError::NoConflict(name.clone())),
+        None => Ok(()),
     }
 }
 

@@ -137,6 +137,14 @@ fn a_conflict_is_refused_until_each_key_is_settled() {
         try is merged into main
         $ mk merge try --theirs decision:db --set fact:db=4 -m both
         main has all of try already
+        $ mk merge try --ours db
+        main has all of try already
+        $ mk merge try --theirs decision:db --ours port
+        ! fatal: there is no conflict about 'port'
+        [129]
+        $ mk merge try --set fact:typo=4 --dry-run
+        ! fatal: there is no conflict about 'fact:typo'
+        [129]
         $ mk log --oneline -n 5
         385bffb0 11 me BRANCH_MERGED try at sequence 5: both
         ca970ea8 10 me TOOL_EXECUTION_LOG db=4
@@ -211,7 +219,8 @@ fn what_cannot_be_merged_is_refused() {
         $ mk merge main
         main has all of main already
         $ mk merge 1 --ours x
-        main has all of main already
+        ! fatal: there is no conflict about 'x'
+        [129]
         $ mk merge
         ! fatal: the following required arguments were not provided: <BRANCH>
         ! hint: see `mk merge --help`
