@@ -103,6 +103,9 @@ fn a_release_script_posts_a_decision_once() {
     repo.write("VERSION", "1.4.2\n");
     repo.sh("sh post-a-decision.sh").success();
     repo.sh("sh post-a-decision.sh").success();
+    // Another checkout, another user: still the same release.
+    repo.sh("mkdir ci; cp post-a-decision.sh ci/release; MK_AGENT=runner-7 sh ./ci/release")
+        .success();
     repo.mk("rev-list --count main").success().stdout("1\n");
     repo.mk("context").success();
     // Under the same id another decision would be a mistake.
