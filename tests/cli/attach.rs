@@ -118,6 +118,53 @@ fn a_dry_run_shows_the_change_and_makes_none() {
 }
 
 #[test]
+fn the_file_that_a_link_leads_to_is_named_before_and_after_it_is_written() {
+    let repo = machine();
+    std::fs::create_dir(repo.path("dotfiles")).unwrap();
+    repo.write("dotfiles/mcp.json", "{}\n");
+    repo.sh("ln -s ../dotfiles/mcp.json shop/.mcp.json; ln -s ../dotfiles shop/.cursor; ln -s nowhere shop/opencode.json")
+        .success();
+    repo.session(
+        r#"
+        $ cd shop; mk attach claude-code -n
+        added	claude-code	~/shop/.mcp.json -> ~/dotfiles/mcp.json
+        --- ~/dotfiles/mcp.json
+        +++ ~/dotfiles/mcp.json
+        @@ -1,1 +1,9 @@
+        -{}
+        +{
+        +  "mcpServers": {
+        +    "mk": {
+        +      "type": "stdio",
+        +      "command": "mk",
+        +      "args": ["mcp"]
+        +    }
+        +  }
+        +}
+        claude-code: restart it, and approve the server of the project when it asks
+        $ cd shop; mk attach claude-code
+        added	claude-code	~/shop/.mcp.json -> ~/dotfiles/mcp.json
+        claude-code: restart it, and approve the server of the project when it asks
+        $ cd shop; mk attach claude-code --json
+        {"files":[{"agent":"claude-code","path":"~/shop/.mcp.json","target":"~/dotfiles/mcp.json","scope":"project","action":"unchanged","backup":null,"todo":null}]}
+        $ cd shop; mk attach cursor --name other
+        added	cursor	~/shop/.cursor/mcp.json -> ~/dotfiles/mcp.json
+        cursor: switch the server on in its settings
+        $ cd shop; mk detach cursor --name other
+        removed	cursor	~/shop/.cursor/mcp.json -> ~/dotfiles/mcp.json
+        $ cd shop; rm ../dotfiles/*backup*; mk detach claude-code
+        removed	claude-code	~/shop/.mcp.json -> ~/dotfiles/mcp.json
+        $ cat shop/.mcp.json
+        {}
+        $ cd shop; mk attach opencode
+        refused	opencode	~/shop/opencode.json: it is a link to 'nowhere', where there is no file
+        [1]
+        "#,
+    );
+    assert!(repo.path("shop/.mcp.json").is_symlink());
+}
+
+#[test]
 fn files_of_the_user_name_the_program_by_its_path() {
     let repo = machine();
     repo.session(

@@ -96,6 +96,9 @@ impl Action {
 pub struct FileReport {
     pub agent: &'static str,
     pub path: String,
+    /// The file itself, where a link leads elsewhere than `path` says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
     pub scope: Scope,
     pub action: Action,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -172,9 +175,11 @@ impl Prepared {
         let mut has_failed = false;
         let takes_out = matches!(direction, Direction::Out { .. });
         for (job, plan) in jobs.iter().zip(plans) {
+            let target = around.leads_to(&job.path).map(|path| path.display().to_string());
             let report = |action, why| FileReport {
                 agent: job.agent.name,
                 path: job.path.display().to_string(),
+                target: target.clone(),
                 scope: job.scope,
                 action,
                 why,
@@ -197,7 +202,8 @@ impl Prepared {
                 files.push(report(Action::Unchanged, None));
             } else if dry {
                 let before = plan.original.as_ref().map_or("", |original| &original.text);
-                let diff = diff::unified(&job.path.display().to_string(), before, &plan.text);
+                let path = job.path.display().to_string();
+                let diff = diff::unified(target.as_ref().unwrap_or(&path), before, &plan.text);
                 files.push(FileReport { diff: Some(diff), ..report(plan.action, None) });
             } else if is_held_back || has_failed {
                 files.push(report(Action::Skipped, Some("another was refused".to_owned())));
@@ -452,7 +458,8 @@ impl Job {
         let original = plan.original.as_ref();
         let takes_out = matches!(direction, Direction::Out { .. });
         let is_gone = takes_out && !plan.is_copy && self.is_nothing(&plan.text);
-        if let Some(original) = original.filter(|_| is_gone) {
+        // A link that somebody made keeps its file.
+        if let Some(original) = original.filter(|it| is_gone && it.target == self.path) {
             let root = if is_private { around.home.as_path() } else { around.root.as_path() };
             file::remove(&self.path, original, root)?;
             return Ok(None);

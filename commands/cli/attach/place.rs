@@ -87,6 +87,23 @@ impl Surroundings<'_> {
         once
     }
 
+    /// The file itself that `path` leads to, if a link in it leads elsewhere than it says; links above the
+    /// project and the home are of no concern.
+    #[must_use]
+    pub fn leads_to(&self, path: &Path) -> Option<PathBuf> {
+        let below = |base: &PathBuf| {
+            let rest = path.strip_prefix(base).ok()?;
+            Some(base.canonicalize().ok()?.join(rest))
+        };
+        let said = [&self.root, &self.home].into_iter().find_map(below);
+        let said = said.unwrap_or_else(|| path.to_owned());
+        let there = path.ancestors().find(|it| it.exists())?;
+        let rest = path.strip_prefix(there).ok()?;
+        let real = there.canonicalize().ok()?;
+        let real = if rest.as_os_str().is_empty() { real } else { real.join(rest) };
+        (real != said).then_some(real)
+    }
+
     /// The server as `wish` wants it started from a file of `scope`.
     #[must_use]
     pub fn entry(&self, wish: &Wish, scope: Scope) -> Entry {

@@ -100,6 +100,9 @@ impl Text for Report {
         for file in &self.files {
             let (action, path) = (file.action.as_str(), line(&file.path));
             write!(out, "{action}\t{}\t{path}", file.agent)?;
+            if let Some(target) = &file.target {
+                write!(out, " -> {}", line(target))?;
+            }
             match &file.why {
                 Some(why) => writeln!(out, ": {}", line(why))?,
                 None => writeln!(out)?,
