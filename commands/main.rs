@@ -149,7 +149,16 @@ const COMMANDS: &[Entry] = &[
     entry!("restore", restore::Restore),
     entry!("export", export::Export),
     entry!("import", import::Import),
-    entry!("attach", attach::Attach),
+    Entry {
+        // What the entry starts must take the tools that it names.
+        arguments: |command| {
+            attach::Attach::augment_args(command).mut_args(|arg| match arg.get_id().as_str() {
+                "tools" => arg.value_parser(mcp::tool_set),
+                _ => arg,
+            })
+        },
+        ..entry!("attach", attach::Attach)
+    },
     entry!("detach", detach::Detach),
     entry!("hook", hook::Hook),
     entry!("doctor", doctor::Doctor),

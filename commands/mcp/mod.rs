@@ -38,6 +38,7 @@ use crate::cli::{Chance, Context, Failure, Text};
 use connection::Office;
 use http::Place;
 use server::{Options, Server};
+pub use start::tool_set;
 
 /// Serve the memory to a coding agent over the Model Context Protocol
 ///

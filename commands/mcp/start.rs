@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use mk::id::shown;
+use mk::revision::distance;
 use mk::store::location::{self, Git};
 use mk::tokens::Tokenizer;
 
@@ -52,24 +53,44 @@ pub fn max_tokens(given: Option<&str>) -> Result<u64, Failure> {
 /// The tools that `--tools` names.
 pub fn tools(given: Option<&str>, read_only: bool) -> Result<Vec<&'static Tool>, Failure> {
     let wanted = setting(given, "MK_MCP_TOOLS")?.unwrap_or_else(|| "core".to_owned());
+    let mut picked = picked(&wanted)
+        .map_err(|why| Failure::usage(format!("--tools: {why}")).hint("see `mk mcp --help`"))?;
+    picked.retain(|tool| tool.reads() || !read_only);
+    Ok(picked)
+}
+
+/// `set` as it is, if the server takes it.
+///
+/// # Errors
+/// Which name in it is none, and which it may have been.
+pub fn tool_set(set: &str) -> Result<String, String> {
+    picked(set).map(|_| set.to_owned())
+}
+
+/// The tools of `set`, by name.
+fn picked(set: &str) -> Result<Vec<&'static Tool>, String> {
     let all = tools::all();
     let mut picked: Vec<&Tool> = Vec::new();
-    for name in wanted.split(',').map(str::trim) {
+    for name in set.split(',').map(str::trim) {
         let fits = |tool: &&Tool| match name {
             "all" => true,
             "core" => tool.set == Set::Core,
             name => tool.name == name || tool.set.group() == Some(name),
         };
-        let found: Vec<&Tool> = all.iter().copied().filter(|tool| fits(tool)).collect();
-        if found.is_empty() {
-            let message = format!("--tools: there is no tool or group '{}'", shown(name));
-            return Err(Failure::usage(message).hint("see `mk mcp --help`"));
+        let before = picked.len();
+        picked.extend(all.iter().copied().filter(|tool| fits(tool)));
+        if picked.len() == before {
+            let groups = all.iter().filter_map(|tool| tool.set.group());
+            let known = ["all", "core"].into_iter().chain(groups);
+            let known = known.chain(all.iter().map(|tool| tool.name));
+            let near = known.map(|known| (distance(known, name), known)).min();
+            let near = near.filter(|(distance, _)| *distance <= 2);
+            let near = near.map_or(String::new(), |(_, near)| format!("; did you mean {near}?"));
+            return Err(format!("there is no tool or group '{}'{near}", shown(name)));
         }
-        picked.extend(found);
     }
     picked.sort_unstable_by_key(|tool| tool.name);
     picked.dedup_by_key(|tool| tool.name);
-    picked.retain(|tool| tool.reads() || !read_only);
     Ok(picked)
 }
 

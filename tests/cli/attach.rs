@@ -319,6 +319,16 @@ fn bad_usage_is_refused_before_anything_is_made() {
         ),
         ("attach goose --scope project", "fatal: goose has no project file\n"),
         (
+            "attach cursor --tools core,notices",
+            "fatal: invalid value 'core,notices' for '--tools <SET>': there is no tool or group 'notices'; did \
+             you mean notice?\nhint: see `mk attach --help`\n",
+        ),
+        (
+            "attach --print goose --tools bogus",
+            "fatal: invalid value 'bogus' for '--tools <SET>': there is no tool or group 'bogus'\n\
+             hint: see `mk attach --help`\n",
+        ),
+        (
             "attach amp",
             "fatal: how amp is configured is known from others' documentation only; attach it with \
              --experimental, or see --print amp\n",

@@ -18,6 +18,13 @@ fn a_wrong_option_is_told_before_anything_else() {
         "fatal: --tools: there is no tool or group 'wheel'\nhint: see `mk mcp --help`\n",
     );
     repo.refuses(
+        "mcp --tools mk_lease_aquire",
+        129,
+        "invalid-argument",
+        "fatal: --tools: there is no tool or group 'mk_lease_aquire'; did you mean mk_lease_acquire?\n\
+         hint: see `mk mcp --help`\n",
+    );
+    repo.refuses(
         "mcp --max-tokens 20001",
         129,
         "invalid-argument",
