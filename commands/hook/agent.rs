@@ -1,6 +1,6 @@
 //! The hooks of agents.
 
-use std::io::{self, Read};
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -18,8 +18,8 @@ use serde_json::Value;
 use crate::Answer;
 use crate::cli::{Actor, Context, Failure, Seen, Whereabouts, compact_now, forget};
 
-/// Most bytes that an agent may send.
-const INPUT_MAX: u64 = 8 << 20;
+/// Most bytes that an agent may send. What a file holds is among them, and is not kept.
+const INPUT_MAX: u64 = 64 << 20;
 
 /// How long a hook waits for other writers: the agent waits for it.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -30,19 +30,19 @@ pub fn run(name: &str, dialect: Dialect, ctx: &mut Context) -> Result<Answer, Fa
         Failure::new(Code::INTERNAL, fault).tell_in_a_line("mk hook");
         std::process::exit(0);
     }));
-    let answered = read_call(dialect).and_then(|call| {
-        ctx.act_for(name, &call.session)?;
-        ctx.global.lock_timeout.get_or_insert(PATIENCE);
-        if let Some(directory) = call.directory.as_deref().map(Path::new).filter(|it| it.is_dir()) {
-            std::env::set_current_dir(directory).map_err(|error| {
-                Failure::new(
-                    Code::IO,
-                    format!("cannot change to '{}': {error}", directory.display()),
-                )
-            })?;
+    let mut input = BufReader::new(io::stdin().lock().take(INPUT_MAX));
+    let answered = match Call::read(&mut input, dialect) {
+        Ok(call) => act(name, &call, dialect, ctx),
+        Err(unread) => {
+            let failure = match input.get_ref().limit() {
+                0 => {
+                    Failure::new(Code::TOO_LARGE, format!("stdin has more than {INPUT_MAX} bytes"))
+                }
+                _ => Failure::usage(unread.to_string()),
+            };
+            strictly(unread.before_edit.as_deref(), dialect, ctx, failure)
         }
-        answer(&call, dialect, ctx).or_else(|failure| strictly(&call, dialect, ctx, failure))
-    });
+    };
     match answered {
         Ok(Some(value)) => {
             serde_json::to_writer(ctx.out.writer(), &value).map_err(io::Error::from)?;
@@ -54,20 +54,22 @@ pub fn run(name: &str, dialect: Dialect, ctx: &mut Context) -> Result<Answer, Fa
     Ok(Answer::Yes)
 }
 
-fn read_call(dialect: Dialect) -> Result<Call, Failure> {
-    let mut bytes = Vec::new();
-    io::stdin()
-        .lock()
-        .take(INPUT_MAX + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| Failure::new(Code::IO, format!("cannot read stdin: {error}")))?;
-    if bytes.len() as u64 > INPUT_MAX {
-        return Err(Failure::new(
-            Code::TOO_LARGE,
-            format!("stdin has more than {INPUT_MAX} bytes"),
-        ));
+/// What the agent gets to read, if anything.
+fn act(
+    name: &str,
+    call: &Call,
+    dialect: Dialect,
+    ctx: &mut Context,
+) -> Result<Option<Value>, Failure> {
+    ctx.act_for(name, &call.session)?;
+    ctx.global.lock_timeout.get_or_insert(PATIENCE);
+    if let Some(directory) = call.directory.as_deref().map(Path::new).filter(|it| it.is_dir()) {
+        std::env::set_current_dir(directory).map_err(|error| {
+            Failure::new(Code::IO, format!("cannot change to '{}': {error}", directory.display()))
+        })?;
     }
-    Call::read(&bytes, dialect).map_err(|error| Failure::usage(error.to_string()))
+    let before_edit = matches!(call.occasion, Occasion::BeforeEdit(_)).then_some(&*call.event);
+    answer(call, dialect, ctx).or_else(|failure| strictly(before_edit, dialect, ctx, failure))
 }
 
 /// Does what the call is for, and makes what the agent gets to read, if anything.
@@ -155,21 +157,20 @@ fn take(files: &[String], ctx: &mut Context) -> Result<Result<(), Box<mk::lease:
     Ok(taken)
 }
 
-/// With `hook.strict`, an edit is refused where the memory cannot be asked.
+/// With `hook.strict`, an edit is refused where the memory cannot be asked. `before_edit` is the event, if it
+/// is one before an edit.
 fn strictly(
-    call: &Call,
+    before_edit: Option<&str>,
     dialect: Dialect,
     ctx: &Context,
     failure: Failure,
 ) -> Result<Option<Value>, Failure> {
-    if !matches!(call.occasion, Occasion::BeforeEdit(_)) {
-        return Err(failure);
-    }
+    let Some(event) = before_edit else { return Err(failure) };
     let strict = ctx.read(|txn| Ok(txn.setting("hook.strict")?));
     match strict {
         Ok(Some(value)) if value == "true" => {
             let why = format!("{}: {}", failure.code.name, failure.message());
-            Ok(answer::refusal(dialect, Enforce::Deny, &call.event, &why))
+            Ok(answer::refusal(dialect, Enforce::Deny, event, &why))
         }
         _ => Err(failure),
     }

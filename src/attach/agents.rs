@@ -135,9 +135,9 @@ pub const AGENTS: &[Agent] = &[
             events: &[
                 ("SessionStart", ""),
                 ("UserPromptSubmit", ""),
-                ("PreToolUse", "Edit|Write|NotebookEdit"),
-                ("PostToolUse", "Bash|Edit|Write|NotebookEdit"),
-                ("PostToolUseFailure", "Bash|Edit|Write|NotebookEdit"),
+                ("PreToolUse", "Edit|MultiEdit|Write|NotebookEdit"),
+                ("PostToolUse", "Bash|Edit|MultiEdit|Write|NotebookEdit"),
+                ("PostToolUseFailure", "Bash|Edit|MultiEdit|Write|NotebookEdit"),
                 ("SessionEnd", ""),
             ],
             timeout: 5,

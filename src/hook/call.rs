@@ -2,9 +2,11 @@
 //!
 //! Rule: docs/spec/attach.md, section 6.1.
 
-use serde::Deserialize;
-use serde::de::IgnoredAny;
-use serde_json::value::RawValue;
+use std::io::Read;
+
+use serde_json::Value;
+
+use super::sent::Sent;
 
 /// Whose hook it is: what it sends, and how it wants to be answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,59 +66,13 @@ pub struct Ran {
     pub duration_ms: Option<u64>,
 }
 
-/// A text that is no call.
+/// What an agent sent is no call.
 #[derive(Debug, thiserror::Error)]
-pub enum CallError {
-    #[error("stdin is not the JSON of a hook: {0}")]
-    Json(#[from] serde_json::Error),
-}
-
-#[derive(Deserialize)]
-struct Raw<'t> {
-    #[serde(default)]
-    session_id: String,
-    cwd: Option<String>,
-    #[serde(default)]
-    hook_event_name: String,
-    tool_name: Option<String>,
-    // What a file holds can be long: it is passed over, and not read into memory again.
-    #[serde(borrow)]
-    tool_input: Option<&'t RawValue>,
-    #[serde(borrow)]
-    tool_response: Option<&'t RawValue>,
-    tool_use_id: Option<String>,
-    #[serde(borrow)]
-    error: Option<&'t RawValue>,
-    #[serde(default)]
-    is_interrupt: bool,
-    duration_ms: Option<f64>,
-}
-
-#[derive(Deserialize, Default)]
-struct Input {
-    command: Option<String>,
-    file_path: Option<String>,
-    notebook_path: Option<String>,
-    #[serde(default)]
-    run_in_background: Option<bool>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct ClaudeResponse {
-    stdout: String,
-    stderr: String,
-    interrupted: bool,
-    #[serde(rename = "backgroundTaskId")]
-    background: Option<IgnoredAny>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct GeminiResponse<'t> {
-    #[serde(borrow, rename = "llmContent")]
-    content: Option<&'t RawValue>,
-    error: Option<IgnoredAny>,
+#[error("stdin is not the JSON of a hook: {why}")]
+pub struct Unread {
+    why: String,
+    /// The event, if as much was read as that it comes before an edit.
+    pub before_edit: Option<String>,
 }
 
 /// Which of the things that happen to a tool an event tells of.
@@ -127,85 +83,114 @@ enum Stage {
     Failed,
 }
 
+impl Stage {
+    fn of(event: &str) -> Option<Self> {
+        match event {
+            "PreToolUse" | "BeforeTool" => Some(Self::Before),
+            "PostToolUse" | "AfterTool" => Some(Self::After),
+            "PostToolUseFailure" => Some(Self::Failed),
+            _ => None,
+        }
+    }
+}
+
 impl Call {
-    /// Reads what an agent sends.
+    /// Reads what an agent sends. What a file holds is passed over, and not read into memory.
     ///
     /// # Errors
-    /// If it is no JSON object, or a member that is always there has another type. What is not known
-    /// is passed over.
-    pub fn read(text: &[u8], dialect: Dialect) -> Result<Self, CallError> {
-        let raw: Raw<'_> = serde_json::from_slice(text)?;
-        let stage = match raw.hook_event_name.as_str() {
-            "PreToolUse" | "BeforeTool" => Some(Stage::Before),
-            "PostToolUse" | "AfterTool" => Some(Stage::After),
-            "PostToolUseFailure" => Some(Stage::Failed),
-            _ => None,
-        };
-        let occasion = match (raw.hook_event_name.as_str(), stage) {
-            ("SessionStart", _) => Occasion::SessionStart,
-            ("UserPromptSubmit" | "BeforeAgent", _) => Occasion::Prompt,
-            ("SessionEnd", _) => Occasion::SessionEnd,
-            (_, Some(stage)) => raw.about_tool(stage, dialect)?,
-            (_, None) => Occasion::Other,
-        };
+    /// If it is no JSON object, a member has another type than it always has, or what is about to be edited
+    /// is not said. What is not known is passed over.
+    pub fn read(input: impl Read, dialect: Dialect) -> Result<Self, Unread> {
+        let mut sent = Sent::default();
+        let read = sent.read(input).map_err(|error| error.to_string());
+        let occasion = read.and_then(|()| sent.occasion(dialect));
+        let occasion = occasion.map_err(|why| {
+            let is_edit = sent.tool_name.as_deref().is_none_or(|tool| dialect.edits(tool));
+            let is_before = Stage::of(&sent.hook_event_name) == Some(Stage::Before);
+            let before_edit = (is_before && is_edit).then(|| sent.hook_event_name.clone());
+            Unread { why, before_edit }
+        })?;
         Ok(Self {
-            session: raw.session_id,
-            directory: raw.cwd,
-            event: raw.hook_event_name,
+            session: sent.session_id,
+            directory: sent.cwd,
+            event: sent.hook_event_name,
             occasion,
-            tool_use_id: raw.tool_use_id,
+            tool_use_id: sent.tool_use_id,
         })
     }
 }
 
-impl Raw<'_> {
-    fn about_tool(&self, stage: Stage, dialect: Dialect) -> Result<Occasion, CallError> {
+impl Dialect {
+    /// Whether the tool of that name edits files.
+    fn edits(self, tool: &str) -> bool {
+        match self {
+            Self::Claude => ["Edit", "MultiEdit", "Write", "NotebookEdit"].contains(&tool),
+            Self::Codex => tool == "apply_patch",
+            Self::Gemini => ["write_file", "replace"].contains(&tool),
+        }
+    }
+
+    /// Whether the tool of that name runs commands.
+    fn runs(self, tool: &str) -> bool {
+        match self {
+            Self::Claude | Self::Codex => tool == "Bash",
+            Self::Gemini => tool == "run_shell_command",
+        }
+    }
+}
+
+impl Sent {
+    fn occasion(&self, dialect: Dialect) -> Result<Occasion, String> {
+        match (self.hook_event_name.as_str(), Stage::of(&self.hook_event_name)) {
+            ("SessionStart", _) => Ok(Occasion::SessionStart),
+            ("UserPromptSubmit" | "BeforeAgent", _) => Ok(Occasion::Prompt),
+            ("SessionEnd", _) => Ok(Occasion::SessionEnd),
+            (_, Some(stage)) => self.about_tool(stage, dialect),
+            (_, None) => Ok(Occasion::Other),
+        }
+    }
+
+    fn about_tool(&self, stage: Stage, dialect: Dialect) -> Result<Occasion, String> {
         let tool = self.tool_name.as_deref().unwrap_or_default();
-        let is_edit = match dialect {
-            Dialect::Claude => ["Edit", "Write", "NotebookEdit"].contains(&tool),
-            Dialect::Codex => tool == "apply_patch",
-            Dialect::Gemini => ["write_file", "replace"].contains(&tool),
-        };
-        let is_shell = match dialect {
-            Dialect::Claude | Dialect::Codex => tool == "Bash",
-            Dialect::Gemini => tool == "run_shell_command",
-        };
-        if !is_edit && !is_shell {
-            return Ok(Occasion::Other);
-        }
-        let input: Input = match self.tool_input {
-            Some(input) => serde_json::from_str(input.get())?,
-            None => Input::default(),
-        };
-        if is_edit {
-            let files = match (dialect, &input.command) {
+        let command = self.tool_input["command"].as_str();
+        if dialect.edits(tool) {
+            let files = match (dialect, command) {
                 (Dialect::Codex, Some(patch)) => patched(patch),
-                _ => input.file_path.into_iter().chain(input.notebook_path).collect(),
+                _ => {
+                    let named = ["file_path", "notebook_path"].into_iter();
+                    named.filter_map(|it| self.tool_input[it].as_str()).map(str::to_owned).collect()
+                }
             };
-            return Ok(match stage {
-                Stage::Before => Occasion::BeforeEdit(files),
-                Stage::After | Stage::Failed => Occasion::AfterEdit(files),
-            });
+            return match stage {
+                Stage::Before if files.is_empty() => Err("the edit names no file".to_owned()),
+                Stage::Before => Ok(Occasion::BeforeEdit(files)),
+                Stage::After | Stage::Failed => Ok(Occasion::AfterEdit(files)),
+            };
         }
-        let Some(command) = input.command.filter(|_| stage != Stage::Before) else {
+        let Some(command) = command.filter(|_| dialect.runs(tool) && stage != Stage::Before) else {
             return Ok(Occasion::Other);
         };
         let ended = match dialect {
             _ if stage == Stage::Failed => Some(self.failure()),
-            Dialect::Claude if input.run_in_background == Some(true) => None,
-            Dialect::Claude => self.claude_response()?,
-            Dialect::Codex => Some((None, self.response_text())),
-            Dialect::Gemini => Some(self.gemini_response()?),
+            Dialect::Claude if self.tool_input["run_in_background"] == true => None,
+            Dialect::Claude => self.claude_response(),
+            Dialect::Codex => Some(self.codex_response()),
+            Dialect::Gemini => Some(self.gemini_response()),
         };
         let duration_ms = self.duration_ms.filter(|it| *it >= 0.0).map(|it| it as u64);
         Ok(ended.map_or(Occasion::Other, |(exit_code, output)| {
-            Occasion::AfterCommand(Ran { command, exit_code, output, duration_ms })
+            Occasion::AfterCommand(Ran {
+                command: command.to_owned(),
+                exit_code,
+                output,
+                duration_ms,
+            })
         }))
     }
 
     /// Of a tool that failed: `Exit code N`, a line feed, the output.
     fn failure(&self) -> (Option<i64>, String) {
-        let text = text_of(self.error);
+        let text = text_of(&self.error);
         let told =
             text.strip_prefix("Exit code ").map(|rest| rest.split_once('\n').unwrap_or((rest, "")));
         let told = told.and_then(|(code, output)| Some((code.trim().parse().ok()?, output)));
@@ -217,43 +202,62 @@ impl Raw<'_> {
     }
 
     /// Of a command that was not put in the background.
-    fn claude_response(&self) -> Result<Option<(Option<i64>, String)>, CallError> {
-        let Some(response) = self.tool_response else { return Ok(Some((Some(0), String::new()))) };
-        let ClaudeResponse { stdout, stderr, interrupted, background } =
-            serde_json::from_str(response.get())?;
-        if background.is_some() {
-            return Ok(None);
+    fn claude_response(&self) -> Option<(Option<i64>, String)> {
+        let response = &self.tool_response;
+        if !response["backgroundTaskId"].is_null() {
+            return None;
         }
+        let [stdout, stderr] =
+            ["stdout", "stderr"].map(|name| response[name].as_str().unwrap_or_default());
         let gap = if stdout.is_empty() || stderr.is_empty() || stdout.ends_with('\n') {
             ""
         } else {
             "\n"
         };
-        let exit_code = if interrupted { 130 } else { 0 };
-        Ok(Some((Some(exit_code), format!("{stdout}{gap}{stderr}"))))
-    }
-
-    fn gemini_response(&self) -> Result<(Option<i64>, String), CallError> {
-        let Some(response) = self.tool_response else { return Ok((None, String::new())) };
-        let response: GeminiResponse<'_> = serde_json::from_str(response.get())?;
-        let text = text_of(response.content);
-        let told = text.lines().rev().find_map(|line| line.strip_prefix("Exit Code: "));
-        let exit_code = match told.and_then(|code| code.trim().parse().ok()) {
-            Some(code) => Some(code),
-            None => response.error.map(|_| 1),
+        let output = match response {
+            Value::Object(_) => format!("{stdout}{gap}{stderr}"),
+            other => text_of(other),
         };
-        Ok((exit_code, text))
+        let exit_code = match told_status(response) {
+            _ if response["interrupted"] == true => 130,
+            Some(code) => code,
+            None => 0,
+        };
+        Some((Some(exit_code), output))
     }
 
-    fn response_text(&self) -> String {
-        text_of(self.tool_response)
+    fn codex_response(&self) -> (Option<i64>, String) {
+        let response = &self.tool_response;
+        let output = response["output"].as_str();
+        let output = output.map_or_else(|| text_of(response), str::to_owned);
+        (told_status(response).or_else(|| told_status(&response["metadata"])), output)
+    }
+
+    fn gemini_response(&self) -> (Option<i64>, String) {
+        let response = &self.tool_response;
+        let text = text_of(&response["llmContent"]);
+        let told = text.lines().rev().find_map(|line| line.strip_prefix("Exit Code: "));
+        let told = told.and_then(|code| code.trim().parse().ok());
+        let is_error = || (!response["error"].is_null()).then_some(1);
+        (told.or_else(|| told_status(response)).or_else(is_error), text)
     }
 }
 
+/// How a command ended, as far as members of its response say: the exit status; 1 of an error that has none.
+fn told_status(response: &Value) -> Option<i64> {
+    let is_error = ["is_error", "isError"].iter().any(|name| response[*name] == true);
+    let code = ["exit_code", "exitCode"].iter().find_map(|name| response[*name].as_i64());
+    // An error is no success, whatever else is said.
+    code.filter(|code| !is_error || *code != 0).or(is_error.then_some(1))
+}
+
 /// A text, or the JSON of what is none.
-fn text_of(value: Option<&RawValue>) -> String {
-    let Some(value) = value else { return String::new() };
-    serde_json::from_str::<String>(value.get()).unwrap_or_else(|_| value.get().to_owned())
+fn text_of(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
 }
 
 /// The files that a patch touches, by both names where one is moved.

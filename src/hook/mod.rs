@@ -6,6 +6,7 @@
 pub mod answer;
 pub mod call;
 mod record;
+mod sent;
 
 use crate::canon::Object;
 use crate::event::EventType;
@@ -18,7 +19,7 @@ use crate::workspace::context::{self, BUDGET_MIN};
 use crate::workspace::event::{note, tool_log};
 use crate::workspace::output::Output;
 
-pub use call::{Call, Dialect, Occasion, Ran};
+pub use call::{Call, Dialect, Occasion, Ran, Unread};
 pub use record::Which;
 
 /// Seconds that a lease holds which a hook took: longer than an agent thinks between two edits.

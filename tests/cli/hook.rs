@@ -299,12 +299,123 @@ fn what_goes_wrong_stops_nobody() {
         r#"{"session_id":"s","hook_event_name":"SessionStart"}"#,
         "no branch 'gone'",
     );
-    let long = format!("{{\"x\": \"{}\"}}", "y".repeat(8 << 20));
-    goes_on(&mut shop, "hook claude-code", &long, "more than 8388608 bytes");
+    let long = format!("{{\"x\": \"{}\"}}", "y".repeat(64 << 20));
+    goes_on(&mut shop, "hook claude-code", &long, "more than 67108864 bytes");
+    let nameless = edit.replace("file_path", "path");
+    goes_on(&mut shop, "hook claude-code", &nameless, "the edit names no file");
     let control = edit.replace("a.rs", "a\\u0007.rs");
     goes_on(&mut shop, "hook claude-code", &control, "control character");
     shop.0.write(".mk/mk.db", "this is no database, and it is long enough to be one if it were");
     goes_on(&mut shop, "hook claude-code", &edit, "mk.db");
+}
+
+#[test]
+fn every_tool_that_edits_takes_a_lease_however_much_it_writes() {
+    let mut shop = Shop::new();
+    let long = "one line\n".repeat(1 << 20);
+    for (tool, file, input) in [
+        ("Write", "a.rs", json!({ "file_path": "/repo/a.rs", "content": long })),
+        (
+            "Edit",
+            "b.rs",
+            json!({ "file_path": "/repo/b.rs", "old_string": "x", "new_string": long }),
+        ),
+        (
+            "MultiEdit",
+            "c.rs",
+            json!({ "edits": [{ "old_string": long, "new_string": "x" }], "file_path": "/repo/c.rs" }),
+        ),
+        (
+            "NotebookEdit",
+            "d.ipynb",
+            json!({ "new_source": long, "notebook_path": "/repo/d.ipynb" }),
+        ),
+    ] {
+        let took = shop.tool("claude-code", "s1", "PreToolUse", tool, input.clone());
+        assert_eq!((took.stdout.as_str(), took.stderr.as_str()), ("", ""), "{tool}");
+        assert!(shop.held().contains(&file.to_owned()), "{tool}: {:?}", shop.held());
+        let refused = shop.tool("claude-code", "s2", "PreToolUse", tool, input.clone()).stdout;
+        assert!(refused.contains(r#""permissionDecision":"deny""#), "{tool}: {refused}");
+        let after = shop.tool("claude-code", "s2", "PostToolUse", tool, input);
+        assert!(after.stdout.contains("additionalContext"), "{tool}: {}", after.stdout);
+    }
+    let patch = format!("*** Begin Patch\n*** Add File: e.rs\n+{long}*** End Patch\n");
+    shop.tool("codex", "s1", "PreToolUse", "apply_patch", json!({ "command": patch }));
+    let input = json!({ "content": long, "file_path": "/repo/f.rs" });
+    shop.tool("gemini", "s1", "BeforeTool", "write_file", input);
+    assert_eq!(shop.held(), ["a.rs", "b.rs", "c.rs", "d.ipynb", "e.rs", "f.rs"]);
+}
+
+#[test]
+fn what_cannot_be_read_of_an_edit_is_refused_if_strict() {
+    let mut shop = Shop::new();
+    let call = |event: &str, rest: &str| {
+        Value::from(format!(
+            r#"{{"session_id":"s","hook_event_name":"{event}","tool_name":"Write","tool_input":{rest}"#
+        ))
+    };
+    let long = format!(r#"{{"x":"{}"}}}}"#, "y".repeat(64 << 20));
+    let cut = r#"{"file_path":"/repo/a.rs""#;
+    let allowed = shop.call("claude-code", &call("PreToolUse", cut));
+    assert_eq!((allowed.stdout.as_str(), allowed.stderr.lines().count()), ("", 1));
+    shop.0.mk("config hook.strict true").success();
+    for (rest, why) in [
+        (long.as_str(), "too-large: stdin has more than 67108864 bytes"),
+        (cut, "invalid-argument: stdin is not the JSON of a hook: "),
+        (
+            r#"{"file_path":1}}"#,
+            "invalid-argument: stdin is not the JSON of a hook: the edit names no file",
+        ),
+    ] {
+        let refused = shop.call("claude-code", &call("PreToolUse", rest));
+        let answer: Value = serde_json::from_str(&refused.stdout).unwrap();
+        let output = &answer["hookSpecificOutput"];
+        assert_eq!(output["permissionDecision"], "deny", "{why}");
+        let told = output["permissionDecisionReason"].as_str().unwrap();
+        assert!(told.starts_with(why), "{told}");
+        assert_eq!(refused.stderr, "");
+    }
+    // What is no edit is not refused.
+    for text in [call("PostToolUse", cut), call("UserPromptSubmit", cut), "x".into()] {
+        let passed = shop.call("claude-code", &text);
+        assert_eq!((passed.stdout.as_str(), passed.stderr.lines().count()), ("", 1));
+    }
+}
+
+#[test]
+fn a_response_that_tells_of_a_failure_is_no_success() {
+    let mut shop = Shop::new();
+    for (agent, tool, response, expected) in [
+        ("claude-code", "Bash", json!({ "stdout": "x" }), Some(0)),
+        ("claude-code", "Bash", json!("x"), Some(0)),
+        ("claude-code", "Bash", json!({ "stdout": "x", "exit_code": 3 }), Some(3)),
+        ("claude-code", "Bash", json!({ "stdout": "x", "is_error": true }), Some(1)),
+        ("claude-code", "Bash", json!({ "stdout": "x", "exit_code": 0, "isError": true }), Some(1)),
+        ("claude-code", "Bash", json!({ "stdout": "x", "is_error": false }), Some(0)),
+        ("claude-code", "Bash", json!({ "stdout": "x", "interrupted": true }), Some(130)),
+        ("codex", "Bash", json!("x"), None),
+        ("codex", "Bash", json!({ "output": "x", "metadata": { "exit_code": 4 } }), Some(4)),
+        ("codex", "Bash", json!({ "output": "x", "exit_code": 5 }), Some(5)),
+        ("codex", "Bash", json!({ "output": "x", "is_error": true }), Some(1)),
+        ("gemini", "run_shell_command", json!({ "llmContent": "x", "exit_code": 6 }), Some(6)),
+        ("gemini", "run_shell_command", json!({ "llmContent": "x", "error": {} }), Some(1)),
+        ("gemini", "run_shell_command", json!({ "llmContent": "x" }), None),
+    ] {
+        let event = if agent == "gemini" { "AfterTool" } else { "PostToolUse" };
+        let call = json!({
+            "session_id": "s", "cwd": "/repo", "hook_event_name": event, "tool_name": tool,
+            "tool_input": { "command": "make" }, "tool_response": response,
+        });
+        assert_eq!(shop.call(agent, &call).stderr, "");
+        let payload = &shop.events()[0]["payload"];
+        match expected {
+            Some(code) => {
+                assert_eq!(payload["exit_code"], code, "{agent} {response}");
+                assert_eq!(payload["output"], "x", "{agent} {response}");
+            }
+            None => assert_eq!(payload["note"], "$ make\nx", "{agent} {response}"),
+        }
+    }
 }
 
 #[test]

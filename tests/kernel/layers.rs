@@ -13,6 +13,7 @@ const PURE: &[&str] = &[
     "hook/answer.rs",
     "hook/call.rs",
     "hook/record.rs",
+    "hook/sent.rs",
     "id.rs",
     "lease/resource.rs",
     "lineage.rs",

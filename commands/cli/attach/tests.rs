@@ -400,7 +400,10 @@ fn hooks_and_instructions_of_others_stay() {
     let document = document.unwrap().unwrap();
     let groups = document.at(&["hooks", "PreToolUse"]).and_then(Tree::as_list).unwrap();
     assert_eq!(groups.len(), 2);
-    assert_eq!(groups[1].get("matcher").and_then(Tree::as_text), Some("Edit|Write|NotebookEdit"));
+    assert_eq!(
+        groups[1].get("matcher").and_then(Tree::as_text),
+        Some("Edit|MultiEdit|Write|NotebookEdit")
+    );
     let block = fs::read_to_string(shop.join("CLAUDE.md")).unwrap();
     assert!(block.starts_with(text) && block.lines().count() < 20, "{block}");
     // A person moves what is theirs: the block is replaced in place all the same.
