@@ -80,9 +80,7 @@ fn replace(
         write(&mut out)?;
         return out.flush().map_err(failed);
     }
-    let mut draft = place.as_os_str().to_owned();
-    draft.push(format!(".{}.new", std::process::id()));
-    let draft = PathBuf::from(draft);
+    let draft = mk::store::draft(&place);
     let written = write_draft(&draft, path, &mut write).and_then(|()| {
         if let Some(found) = found {
             fs::set_permissions(&draft, found.permissions()).map_err(failed)?;

@@ -125,6 +125,7 @@ pub fn restore(
     }
     // One after the other: they share a draft, which the next removes if this one is killed.
     let _alone = files::restore_turn(at, lock_timeout)?;
+    files::remove_kept_drafts(at);
     let draft = files::restore_draft(at);
     let restored = staged(from, &draft, lock_timeout)
         .and_then(|mut staged| put_back(&mut staged, &draft, at, force, stamp, lock_timeout));
@@ -136,7 +137,7 @@ pub fn restore(
 fn staged(from: &Path, draft: &Path, lock_timeout: Duration) -> Result<Sqlite, BackupError> {
     remove_store(draft);
     let path = from.display().to_string();
-    let copied = Sqlite::open_to_read(from).and_then(|mut backup| backup.copy_to(draft));
+    let copied = Sqlite::open_copy(from).and_then(|mut backup| backup.copy_to(draft));
     copied.map_err(|error| match error {
         StoreError::Missing { .. } => BackupError::Missing { path: path.clone() },
         StoreError::Damaged { what } => BackupError::Damaged { path: path.clone(), what },
@@ -163,7 +164,7 @@ fn put_back(
     lock_timeout: Duration,
 ) -> Result<Restored, BackupError> {
     let events = events_in(staged)?;
-    let kept = beside(at, &format!("-before-{stamp}"));
+    let kept = files::kept(at, stamp);
     let shown = kept.display().to_string();
     match Sqlite::open_to_write(at, lock_timeout, Durability::Full) {
         Ok(mut store) => {

@@ -1,10 +1,15 @@
 //! Files that hold a store: where they are put, and taken away.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
 
 use super::StoreError;
 use super::turnstile::Turnstile;
@@ -42,8 +47,7 @@ pub(crate) fn is_same(a: &Path, b: &Path) -> bool {
 /// would be taken for that.
 pub(crate) fn is_part(path: &Path, store: &Path) -> bool {
     let named = |path: &Path| {
-        let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
-        let directory = fs::canonicalize(directory.unwrap_or(Path::new("."))).ok()?;
+        let directory = fs::canonicalize(directory_of(path)).ok()?;
         Some(directory.join(path.file_name()?))
     };
     ["", "-wal", "-shm", "-journal", "-lock", "-search", "-search-lock"].iter().any(|suffix| {
@@ -52,14 +56,62 @@ pub(crate) fn is_part(path: &Path, store: &Path) -> bool {
     })
 }
 
+/// The directory that holds the file `path`.
+fn directory_of(path: &Path) -> &Path {
+    let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
+    directory.unwrap_or(Path::new("."))
+}
+
+/// Whether nothing lies beside the store at `path` that whoever uses one makes there.
+pub(crate) fn is_alone(path: &Path) -> bool {
+    // Beside a link there is nothing.
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let mut parts = ["-wal", "-shm", "-journal", "-lock"].iter();
+    parts.all(|suffix| look(&beside(&path, suffix)) == Place::Free)
+}
+
 /// Bytes of a file; 0 if there is none.
 pub(crate) fn length(path: &Path) -> u64 {
     fs::metadata(path).map_or(0, |found| found.len())
 }
 
-/// Where a file is written that will take the place of `path`. Each process has one of its own.
-pub(crate) fn draft(path: &Path) -> PathBuf {
+/// Where a file is written that will take the place of `path`. Each process has one of its own; those of
+/// processes that were killed are removed.
+#[must_use]
+pub fn draft(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default();
+    remove_leftovers(directory_of(path), |of| of == name);
     beside(path, &format!(".{}.new", std::process::id()))
+}
+
+/// Removes the drafts in `directory` of files whose names `is_meant` picks, if their process is gone. One
+/// that runs elsewhere, on a directory that is shared, fails when its draft is to be moved.
+pub(crate) fn remove_leftovers(directory: &Path, is_meant: impl Fn(&OsStr) -> bool) {
+    // What cannot be listed or removed is in nobody's way.
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_file = entry.file_type().is_ok_and(|it| it.is_file());
+        if is_file && drafted(&name).is_some_and(|(of, process)| is_meant(of) && is_gone(process)) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// The name of the file that `name` is a draft of, and whose draft it is.
+fn drafted(name: &OsStr) -> Option<(&OsStr, u32)> {
+    let rest = name.as_bytes().strip_suffix(b".new")?;
+    let dot = rest.iter().rposition(|byte| *byte == b'.')?;
+    let digits = std::str::from_utf8(&rest[dot + 1..]).ok()?;
+    let process: u32 = digits.parse().ok()?;
+    // As it is written here: no sign, no zero before it.
+    (process.to_string() == digits).then(|| (OsStr::from_bytes(&rest[..dot]), process))
+}
+
+/// Whether there is no such process. A draft under the own number is of one that had it before.
+fn is_gone(process: u32) -> bool {
+    let number = i32::try_from(process).ok().and_then(Pid::from_raw);
+    process == std::process::id()
+        || number.is_none_or(|number| test_kill_process(number) == Err(Errno::SRCH))
 }
 
 /// `path` with `suffix` at the end of its name.
@@ -70,9 +122,17 @@ pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
 }
 
 pub(crate) fn put_in_place(draft: &Path, path: &Path) -> Result<(), StoreError> {
-    move_away(draft, path)?;
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let directory = directory.unwrap_or(Path::new("."));
+    fs::rename(draft, path).map_err(|source| StoreError::Io {
+        action: "move",
+        path: draft.display().to_string(),
+        source,
+    })?;
+    sync_directory_of(path)
+}
+
+/// Makes the names in the directory of `path` safe.
+fn sync_directory_of(path: &Path) -> Result<(), StoreError> {
+    let directory = directory_of(path);
     let synced = fs::File::open(directory).and_then(|directory| directory.sync_all());
     synced.map_err(|source| StoreError::Io {
         action: "write",
@@ -89,14 +149,17 @@ pub(crate) fn put_in_free_place(draft: &Path, path: &Path) -> Result<bool, Store
         Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(false),
         Err(_) if look(path) != Place::Free => return Ok(false),
         // Some file systems have no links.
-        Err(_) => {}
-        Ok(()) => fs::remove_file(draft).map_err(|source| StoreError::Io {
-            action: "remove",
-            path: draft.display().to_string(),
-            source,
-        })?,
+        Err(_) => put_in_place(draft, path)?,
+        Ok(()) => {
+            fs::remove_file(draft).map_err(|source| StoreError::Io {
+                action: "remove",
+                path: draft.display().to_string(),
+                source,
+            })?;
+            sync_directory_of(path)?;
+        }
     }
-    put_in_place(draft, path).map(|()| true)
+    Ok(true)
 }
 
 /// Where a backup is checked before it becomes the store `at`, and what keeps two from doing so at once.
@@ -107,6 +170,21 @@ pub(crate) fn restore_draft(at: &Path) -> PathBuf {
 /// The turn of the one that uses [`restore_draft`].
 pub(crate) fn restore_turn(at: &Path, timeout: Duration) -> Result<Turnstile, StoreError> {
     Turnstile::enter(&beside(at, "-restoring"), timeout)
+}
+
+/// What the name of a store that a restore kept has after that of the store, before the time.
+const KEPT: &str = "-before-";
+
+/// Where a restore keeps the store that was at `at`.
+pub(crate) fn kept(at: &Path, stamp: &str) -> PathBuf {
+    beside(at, &format!("{KEPT}{stamp}"))
+}
+
+/// Removes what restores that were killed left of stores that they were about to keep.
+pub(crate) fn remove_kept_drafts(at: &Path) {
+    let begin = beside(Path::new(at.file_name().unwrap_or_default()), KEPT);
+    let begin = begin.as_os_str().as_bytes();
+    remove_leftovers(directory_of(at), |of| of.as_bytes().starts_with(begin));
 }
 
 /// Renames a file, if it is there.

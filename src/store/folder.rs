@@ -172,7 +172,7 @@ impl Folder {
     pub fn put(&self, peer: &str, bytes: &[u8]) -> Result<(), FolderError> {
         let path = self.file(peer);
         let draft = draft(&path);
-        // A new file, since others can put a link in its place. One of a process that was killed goes.
+        // A new file, since others can put a link in its place. Such a one goes.
         let _ = fs::remove_file(&draft);
         let new = OpenOptions::new().write(true).create_new(true).open(&draft);
         let written = new.and_then(|mut file| {

@@ -188,3 +188,68 @@ fn of_many_restores_at_once_each_is_whole() {
         sandbox.mk("verify").success().stdout("ok: 1 event, 1 branch\n");
     }
 }
+
+#[test]
+fn what_a_killed_one_left_goes_with_the_next_and_nothing_else_does() {
+    let repo = Sandbox::new();
+    repo.mk("note one").success();
+    let plant = "dead=$(sh -c 'echo $$'); mkdir out; cd out; mkdir all.$dead.new.d \
+                 && for name in copy.db.$dead log.$dead other.$dead copy.db.1 copy.db.0$dead copy.db. copy.db.x \
+                    copy.db.$dead.$dead; do echo old >$name.new; done; mkdir log.99999999.new; ls";
+    let names = |script: &str| {
+        let done = repo.sh(script).success();
+        let text = String::from_utf8(done.get_output().stdout.clone()).unwrap();
+        text.lines()
+            .filter(|line| !line.contains(" events in "))
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let before = names(plant);
+    let dead = before.iter().find_map(|name| name.strip_prefix("other.")).unwrap().to_owned();
+    let after = |gone: &[String], new: &[&str]| {
+        let mut left: Vec<String> =
+            before.iter().filter(|it| !gone.contains(it)).cloned().collect();
+        left.extend(new.iter().map(|name| (*name).to_owned()));
+        left.sort();
+        left
+    };
+    let gone = [format!("copy.db.{dead}"), format!("log.{dead}")];
+    assert_eq!(names("mk backup out/copy.db; ls out"), after(&gone[..1], &["copy.db"]));
+    assert_eq!(names("cd out; mk export log; ls"), after(&gone, &["copy.db", "log"]));
+    // A restore that was killed while it kept the store.
+    let kept = format!(".mk/mk.db-before-20260101.{dead}");
+    repo.write(&kept, "half");
+    repo.mk("note two").success();
+    repo.mk("restore out/copy.db").code(1);
+    assert!(!repo.path(&kept).exists());
+}
+
+#[test]
+fn a_killed_backup_leaves_a_file_that_the_next_removes() {
+    let repo = Sandbox::new();
+    for _ in 0..8 {
+        repo.mk(&format!("note {}", "x".repeat(60_000))).success();
+    }
+    // It dies of its own write, past 64 KiB, with a file begun.
+    let killed = "ulimit -c 0; ulimit -f 64; mk export log >/dev/null 2>&1; ls log.*.new | wc -l";
+    repo.sh(killed).success().stdout("1\n");
+    repo.mk("export log").success();
+    repo.sh("ls -d log*").success().stdout("log\n");
+}
+
+#[test]
+fn a_backup_that_is_restored_stays_alone() {
+    let repo = Sandbox::new();
+    repo.mk("note one").success();
+    repo.sh("mkdir vault && mk backup vault/copy.db && ln -s vault/copy.db link").success();
+    repo.mk("note two").success();
+    for line in ["restore vault/copy.db --force", "restore link", "restore vault/copy.db"] {
+        repo.mk(line).success();
+        repo.sh("ls -A vault; ls -d link*").success().stdout("copy.db\nlink\n");
+    }
+    // One that is in use is read with what its WAL has.
+    repo.sh("cp -r .mk other && mk --db other/mk.db note three && test -s other/mk.db-wal")
+        .success();
+    repo.mk("restore other/mk.db").success().stdout("restored 2 events\n");
+    repo.mk("verify").success();
+}

@@ -7,10 +7,10 @@ mod failure;
 mod lease;
 mod main_file;
 mod notice;
+mod open;
 mod txn;
 
 use std::fs;
-use std::io::{ErrorKind, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -24,8 +24,10 @@ use super::schema::{APPLICATION_ID, LINK_RULES, MIN_READER, MIN_WRITER, SCHEMA, 
 use super::search::SearchIndex;
 use super::turnstile::Turnstile;
 use super::{Engine, Identity, ReadTxn, StoreError, WaitingRoom, WriteTxn, files, location};
-use crate::id::{AgentId, BranchName, hex};
+use crate::id::{AgentId, BranchName};
 use crate::time::Timestamp;
+
+use open::{READS, begin, cannot_open, check_header, configure, immutable_uri, open_immutable};
 
 pub(super) use exchange::{AUDIT, BINDING, PEER};
 pub(super) use execution::{EXEC_RECORD, record as exec_record};
@@ -163,7 +165,8 @@ impl Sqlite {
             .map_err(io)
     }
 
-    /// Opens the store at `path` for reading. Nothing is written, now or later.
+    /// Opens the store at `path` for reading. No content is written, now or later; the engine may make an
+    /// empty WAL and its index.
     ///
     /// # Errors
     /// If there is none, or it cannot be read by this version.
@@ -171,34 +174,46 @@ impl Sqlite {
         let file = id_at(path);
         check_header(path)?;
         location::check_filesystem(path.parent().unwrap_or(Path::new(".")))?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        // The first read is what opens the WAL and its index.
-        let begin = |connection: Connection| {
-            configure(&connection)?;
-            let version = connection.query_row("PRAGMA user_version", (), |row| row.get(0))?;
-            Ok((connection, version))
-        };
         let opened: Result<(Connection, i64), rusqlite::Error> =
-            Connection::open_with_flags(path, flags).and_then(begin);
+            Connection::open_with_flags(path, READS).and_then(begin);
         // A directory that cannot be written may hold no place for the index of the WAL. Without
         // content in the WAL none is needed: the main file is the whole store. Else the index is
         // made in memory, which SQLite does under an exclusive lock; to a reader only the file
         // system without locks grants one. Either way the store is read as it is just now.
         let opened = match opened {
             Err(error) if cannot_open(&error) && has_content(&with_suffix(path, "-wal")) => {
-                Connection::open_with_flags_and_vfs(path, flags, c"unix-none").and_then(
+                Connection::open_with_flags_and_vfs(path, READS, c"unix-none").and_then(
                     |connection| {
                         connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
                         begin(connection)
                     },
                 )
             }
-            Err(error) if cannot_open(&error) => {
-                let flags = flags | OpenFlags::SQLITE_OPEN_URI;
-                Connection::open_with_flags(immutable_uri(path), flags).and_then(begin)
-            }
+            Err(error) if cannot_open(&error) => open_immutable(path),
             opened => opened,
         };
+        Self::opened_to_read(opened, path, file)
+    }
+
+    /// The same for a store that is a copy nobody uses: nothing is made beside it, if nothing is there.
+    ///
+    /// # Errors
+    /// Those of [`Sqlite::open_to_read`].
+    pub fn open_copy(path: &Path) -> Result<Self, StoreError> {
+        if !files::is_alone(path) {
+            return Self::open_to_read(path);
+        }
+        let file = id_at(path);
+        check_header(path)?;
+        location::check_filesystem(path.parent().unwrap_or(Path::new(".")))?;
+        Self::opened_to_read(open_immutable(path), path, file)
+    }
+
+    fn opened_to_read(
+        opened: rusqlite::Result<(Connection, i64)>,
+        path: &Path,
+        file: (u64, u64),
+    ) -> Result<Self, StoreError> {
         let (connection, version) = opened.map_err(|error| failure(error, path, Duration::ZERO))?;
         let path = path.to_owned();
         let store = Self { connection, path, file, lock_timeout: Duration::ZERO };
@@ -464,69 +479,4 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 
 fn has_content(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|file| file.len() > 0)
-}
-
-/// A `file:` URI; every byte that could mean something else in it is escaped.
-fn immutable_uri(path: &Path) -> PathBuf {
-    use std::os::unix::ffi::OsStrExt;
-    let mut uri = "file:".to_owned();
-    for &byte in path.as_os_str().as_bytes() {
-        if byte.is_ascii_alphanumeric() || b"/._-".contains(&byte) {
-            uri.push(char::from(byte));
-        } else {
-            uri.push('%');
-            uri.push_str(&hex(&[byte]));
-        }
-    }
-    uri.push_str("?immutable=1");
-    uri.into()
-}
-
-fn configure(connection: &Connection) -> rusqlite::Result<()> {
-    connection.set_prepared_statement_cache_capacity(64);
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-    // A plan that does not go by the values: otherwise some statements are planned anew for each.
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    connection.busy_timeout(Duration::from_secs(5))
-}
-
-/// Tells a store from what is none, before the engine sees the file.
-fn check_header(path: &Path) -> Result<(), StoreError> {
-    let shown = path.display().to_string();
-    let io = |source| StoreError::Io { action: "read", path: shown.clone(), source };
-    // A pipe or a device in its place would be waited for, or read for ever.
-    if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
-        return Err(StoreError::Foreign { path: shown, found: "no regular file".to_owned() });
-    }
-    let file = match fs::File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            return Err(StoreError::Missing { path: shown });
-        }
-        Err(error) => return Err(io(error)),
-    };
-    let mut header = Vec::with_capacity(100);
-    file.take(100).read_to_end(&mut header).map_err(io)?;
-    let foreign =
-        |found: &str| StoreError::Foreign { path: shown.clone(), found: found.to_owned() };
-    if header.is_empty() {
-        return Err(foreign("an empty file"));
-    }
-    if !header.starts_with(b"SQLite format 3\0") {
-        return Err(foreign("not an SQLite database"));
-    }
-    let Some(id) = header.get(68..72) else {
-        return Err(StoreError::damaged(format!("'{shown}' is cut off in its first 100 bytes")));
-    };
-    let id = u32::from_be_bytes(id.try_into().expect("four bytes"));
-    if i64::from(id) != APPLICATION_ID {
-        return Err(foreign("another program's SQLite database"));
-    }
-    Ok(())
-}
-
-fn cannot_open(error: &rusqlite::Error) -> bool {
-    use rusqlite::ErrorCode::{CannotOpen, ReadOnly};
-    matches!(error.sqlite_error_code(), Some(CannotOpen | ReadOnly))
 }
