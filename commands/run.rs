@@ -1,7 +1,7 @@
 //! `mk run`
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::process::{Command, Stdio};
 
 use mk::canon::Object;
@@ -33,8 +33,9 @@ pub struct Run {
     /// Only record it
     #[arg(long, requires = "exit_code")]
     pub record: bool,
-    /// Its exit status
+    /// Its exit status, 0 to 255; 128 + N if signal N ended it
     #[arg(long, requires = "record", value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = clap::value_parser!(i64).range(0..=255))]
     pub exit_code: Option<i64>,
     /// What it printed: the text, `-` for stdin, or @FILE
     #[arg(long, requires = "record", value_name = "TEXT")]
@@ -144,18 +145,32 @@ pub fn record(
     Write { kind: EventType::ToolLog, payload: event::run(ran) }.run(write, quiet, ctx)
 }
 
+/// Most bytes that are read of a file.
+const OUTPUT_MAX: u64 = 1 << 30;
+
 /// An output given as a text, as `-` or as @FILE. `@@TEXT` is the text `@TEXT`.
 fn read_output(given: &str) -> Result<Output, Failure> {
     let mut kept = Kept::default();
-    let (from, read) = match given.strip_prefix('@') {
-        None if given == "-" => ("stdin", io::copy(&mut io::stdin().lock(), &mut kept)),
-        None => return Ok(Output::of(given)),
-        Some(text) if text.starts_with('@') => return Ok(Output::of(text)),
-        Some(path) => (path, File::open(path).and_then(|mut file| io::copy(&mut file, &mut kept))),
-    };
-    let failed = |error| {
+    let failed = |from: &str, error| {
         Failure::new(Code::IO, format!("cannot read the output from '{}': {error}", shown(from)))
     };
-    read.map_err(failed)?;
+    match given.strip_prefix('@') {
+        None if given == "-" => {
+            // However much it is: who writes it has an end.
+            io::copy(&mut io::stdin().lock(), &mut kept).map_err(|error| failed("stdin", error))?;
+        }
+        None => return Ok(Output::of(given)),
+        Some(text) if text.starts_with('@') => return Ok(Output::of(text)),
+        Some(path) => {
+            let read = File::open(path)
+                .and_then(|file| io::copy(&mut file.take(OUTPUT_MAX + 1), &mut kept))
+                .map_err(|error| failed(path, error))?;
+            if read > OUTPUT_MAX {
+                let path = shown(path);
+                let message = format!("the output from '{path}' has more than {OUTPUT_MAX} bytes");
+                return Err(Failure::new(Code::TOO_LARGE, message));
+            }
+        }
+    }
     Ok(kept.finish())
 }

@@ -9,7 +9,7 @@ use mk::id::shown;
 use mk::verify::{self, Anchor, Finding, Report};
 
 use crate::Answer;
-use crate::cli::{Context, Failure, Text};
+use crate::cli::{Context, Failure, Text, read_small};
 
 /// Check every chain, index and head of the store
 ///
@@ -45,14 +45,8 @@ const ANCHORS_MAX: u64 = 16 << 20;
 
 fn read_anchors(path: &Path) -> Result<Vec<Anchor>, Failure> {
     let name = path.display();
-    let failed = |why: &dyn std::fmt::Display| {
-        Failure::new(Code::IO, format!("cannot read '{name}': {why}"))
-    };
-    let found = std::fs::metadata(path).map_err(|error| failed(&error))?;
-    if !found.is_file() || found.len() > ANCHORS_MAX {
-        return Err(failed(&format!("it is no regular file of at most {ANCHORS_MAX} bytes")));
-    }
-    let text = std::fs::read_to_string(path).map_err(|error| failed(&error))?;
+    let text = read_small(path, ANCHORS_MAX)
+        .map_err(|error| Failure::new(Code::IO, format!("cannot read '{name}': {error}")))?;
     Anchor::read_all(&text).map_err(|error| {
         Failure::usage(format!("'{name}', {error}")).hint("make the line with `mk anchor`")
     })

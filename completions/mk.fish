@@ -176,7 +176,7 @@ always\t''
 never\t''"
 complete -c mk -n "__fish_mk_using_subcommand note" -l json -d 'Answer in JSON'
 complete -c mk -n "__fish_mk_using_subcommand note" -s h -l help -d 'Print help'
-complete -c mk -n "__fish_mk_using_subcommand run" -l exit-code -d 'Its exit status' -r
+complete -c mk -n "__fish_mk_using_subcommand run" -l exit-code -d 'Its exit status, 0 to 255; 128 + N if signal N ended it' -r
 complete -c mk -n "__fish_mk_using_subcommand run" -l output -d 'What it printed: the text, `-` for stdin, or @FILE' -r
 complete -c mk -n "__fish_mk_using_subcommand run" -l duration -d 'How long it took, in milliseconds' -r
 complete -c mk -n "__fish_mk_using_subcommand run" -l fact -d 'What was found out by it, any number of times; a value that reads as JSON is kept as that' -r

@@ -14,10 +14,13 @@ use sha2::{Digest, Sha256};
 
 use super::base::{Base, BaseArgs, IMPORTED, lock_timeout};
 use crate::Answer;
-use crate::cli::{Context, Failure, Text};
+use crate::cli::{Context, Failure, Text, read_small};
 
 const LOG: &str = ".memkraft/execution/events.jsonl";
 const ORIGIN: &str = ".memkraft/origin_instance_id";
+
+/// Most bytes of the file of it: an id is much shorter.
+const ORIGIN_MAX: u64 = 1 << 10;
 
 /// Take over an execution log of MemKraft
 ///
@@ -75,11 +78,14 @@ pub fn import(args: &Import, ctx: &mut Context) -> Result<Answer, Failure> {
         Failure::new(Code::IO, format!("cannot read '{}': {error}", file.display()))
     };
     let path = fs::canonicalize(&file).map_err(failed)?;
+    if !fs::metadata(&path).map_err(failed)?.is_file() {
+        return Err(failed(io::Error::other("it is no regular file")));
+    }
     let source = match is_base {
         true => path.to_string_lossy().into_owned(),
         false => digest(&path).map_err(failed)?,
     };
-    let origin = fs::read_to_string(args.from.join(ORIGIN)).unwrap_or_default();
+    let origin = read_small(&args.from.join(ORIGIN), ORIGIN_MAX).unwrap_or_default();
     let own = fs::canonicalize(base.foreign_log()).ok().filter(|own| *own == path);
     let wait = lock_timeout(ctx);
     if !base.has_store()? {

@@ -261,6 +261,16 @@ $ mkfifo anchors
 $ mk verify --anchor anchors
 ! fatal: cannot read 'anchors': it is no regular file of at most 16777216 bytes
 [128]
+$ timeout 10 mk exec import /dev/zero
+! fatal: cannot read '/dev/zero': it is no regular file
+[128]
+$ mkfifo -m 600 tokens
+$ timeout 10 mk mcp --http 127.0.0.1:0 --tokens tokens
+! fatal: cannot read 'tokens': it is no regular file of at most 1048576 bytes
+[128]
+$ mkdir -p kraft/.memkraft/execution && touch kraft/.memkraft/execution/events.jsonl
+$ mkfifo kraft/.memkraft/origin_instance_id
+$ timeout 10 mk exec import kraft >/dev/null
 $ rm .mk/mk.db-lock && mkfifo .mk/mk.db-lock
 $ timeout 10 mk note y 2>/dev/null
 [128]

@@ -215,7 +215,7 @@ fn what_ran_elsewhere_is_recorded_as_it_is_told() {
     assert_eq!(payload["output_bytes"], 2 << 20);
     repo.input.clear();
     repo.write("out", "from a file");
-    repo.mk("run --record --exit-code -1 --output @out -- make").success();
+    repo.mk("run --record --exit-code 255 --output @out -- make").success();
     assert_eq!(repo.json("show HEAD")["events"][0]["payload"]["output"], "from a file");
     repo.refuses(
         "run --record --exit-code 0 --output @none -- make",
@@ -223,6 +223,23 @@ fn what_ran_elsewhere_is_recorded_as_it_is_told() {
         "io",
         "fatal: cannot read the output from 'none': No such file or directory (os error 2)\n",
     );
+    repo.refuses(
+        "run --record --exit-code 0 --output @/dev/zero -- make",
+        129,
+        "too-large",
+        "fatal: the output from '/dev/zero' has more than 1073741824 bytes\n",
+    );
+    for code in ["300", "-1", "256"] {
+        repo.refuses(
+            &format!("run --record --exit-code {code} -- make"),
+            129,
+            "invalid-argument",
+            &format!(
+                "fatal: invalid value '{code}' for '--exit-code <N>': {code} is not in 0..=255\n\
+                 hint: see `mk run --help`\n"
+            ),
+        );
+    }
     repo.refuses(
         "run --record -- make",
         129,

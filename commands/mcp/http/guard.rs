@@ -11,7 +11,10 @@ use mk::id::AgentId;
 use sha2::{Digest, Sha256};
 
 use super::message::{Request, Response};
-use crate::cli::Failure;
+use crate::cli::{Failure, read_small};
+
+/// Most bytes of a file of tokens.
+const TOKENS_MAX: u64 = 1 << 20;
 
 /// Fewest characters of a token.
 const TOKEN_MIN: usize = 32;
@@ -47,7 +50,7 @@ impl Guard {
             return Err(Failure::usage(format!("others may read '{shown}'"))
                 .hint(format!("close it with `chmod 600 {shown}`")));
         }
-        let text = fs::read_to_string(path).map_err(failed)?;
+        let text = read_small(path, TOKENS_MAX).map_err(failed)?;
         let mut tokens = Vec::new();
         for (index, line) in text.lines().enumerate() {
             let line = line.trim();

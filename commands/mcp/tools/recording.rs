@@ -97,7 +97,7 @@ pub const TOOLS: &[Tool] = &[
         effect: Effect::WRITES,
         params: &[
             Param::text("command", "the command line").required(),
-            Param::int("exit_code", (i64::MIN, i64::MAX), "0 is success").required(),
+            Param::int("exit_code", (0, 255), "0 is success").required(),
             Param::text("output", "what it printed"),
             Param::new("facts", Kind::Object, "key: value"),
             Param::int("duration_ms", (0, i64::MAX), "how long it took"),

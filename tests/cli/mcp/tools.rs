@@ -28,7 +28,7 @@ fn listed(repo: &Sandbox, args: &[&str]) -> Vec<Value> {
 
 /// What `run` of the test below is recorded as.
 fn run_payload() -> Value {
-    json!({ "command": "make test", "exit_code": -2, "output": "@/etc/passwd",
+    json!({ "command": "make test", "exit_code": 2, "output": "@/etc/passwd",
         "facts": { "tests": 12 }, "duration_ms": 5 })
 }
 
@@ -115,9 +115,12 @@ fn what_a_tool_answers_is_what_its_command_prints() {
     client.report("mk_note", json!({ "note": "-" }));
     client.report("mk_note", json!({ "note": "@/etc/passwd" }));
     client.report("mk_lease_acquire", json!({ "resources": ["src/a.rs", "b/"], "ttl_s": "60" }));
-    let run = json!({ "command": "make test", "exit_code": "-2", "output": "@/etc/passwd",
+    let run = json!({ "command": "make test", "exit_code": "2", "output": "@/etc/passwd",
         "facts": { "tests": 12 }, "duration_ms": 5 });
     client.report("mk_record_run", run);
+    let run = json!({ "command": "make test", "exit_code": 300 });
+    let refused = client.refusal("mk_record_run", run);
+    assert_eq!(refused["message"], "'exit_code' is 300, not an integer from 0 to 255");
     let shown = client.report("mk_show", json!({ "event": "try/it" }));
     assert_eq!(shown["events"][0]["payload"], run_payload());
     let post = json!({ "resource": "service:auth", "message": "-", "ttl_s": 60 });
