@@ -106,9 +106,5 @@ fn write_draft(
 }
 
 fn cannot_write(path: &Path, error: &io::Error) -> Failure {
-    let code = match error.kind() {
-        io::ErrorKind::StorageFull => Code::DISK_FULL,
-        _ => Code::IO,
-    };
-    Failure::new(code, format!("cannot write '{}': {error}", path.display()))
+    Failure::new(Code::of_io(error), format!("cannot write '{}': {error}", path.display()))
 }

@@ -152,7 +152,10 @@ const OUTPUT_MAX: u64 = 1 << 30;
 fn read_output(given: &str) -> Result<Output, Failure> {
     let mut kept = Kept::default();
     let failed = |from: &str, error| {
-        Failure::new(Code::IO, format!("cannot read the output from '{}': {error}", shown(from)))
+        Failure::new(
+            Code::of_io(&error),
+            format!("cannot read the output from '{}': {error}", shown(from)),
+        )
     };
     match given.strip_prefix('@') {
         None if given == "-" => {

@@ -45,8 +45,9 @@ const ANCHORS_MAX: u64 = 16 << 20;
 
 fn read_anchors(path: &Path) -> Result<Vec<Anchor>, Failure> {
     let name = path.display();
-    let text = read_small(path, ANCHORS_MAX)
-        .map_err(|error| Failure::new(Code::IO, format!("cannot read '{name}': {error}")))?;
+    let text = read_small(path, ANCHORS_MAX).map_err(|error| {
+        Failure::new(Code::of_io(&error), format!("cannot read '{name}': {error}"))
+    })?;
     Anchor::read_all(&text).map_err(|error| {
         Failure::usage(format!("'{name}', {error}")).hint("make the line with `mk anchor`")
     })

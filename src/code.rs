@@ -1,5 +1,7 @@
 //! The stable codes of everything that `mk` can answer instead of a result.
 
+use std::io::{self, ErrorKind};
+
 /// What a refusal or a failure is, for scripts: its name, exit status, and whether the same call may
 /// succeed later. Names never change their meaning.
 ///
@@ -75,6 +77,25 @@ codes! {
     DISK_FULL = "disk-full", 128, true, "there is no space left for the store";
     IO = "io", 128, true, "the operating system refused a file operation";
     INTERNAL = "internal", 128, false, "a fault in mk itself";
+}
+
+impl Code {
+    /// What it is that the operating system refused a file operation with `error`. Some refusals stand
+    /// until somebody changes what is there: those are not to be repeated.
+    #[must_use]
+    pub fn of_io(error: &io::Error) -> Self {
+        match error.kind() {
+            ErrorKind::StorageFull => Self::DISK_FULL,
+            ErrorKind::PermissionDenied
+            | ErrorKind::ReadOnlyFilesystem
+            | ErrorKind::NotFound
+            | ErrorKind::NotADirectory
+            | ErrorKind::IsADirectory
+            | ErrorKind::InvalidFilename
+            | ErrorKind::InvalidInput => Self { retryable: false, ..Self::IO },
+            _ => Self::IO,
+        }
+    }
 }
 
 /// An error with a stable code.

@@ -29,7 +29,7 @@ pub enum LookupError {
 impl Coded for LookupError {
     fn code(&self) -> Code {
         match self {
-            Self::Read(_) | Self::Write(_) => Code::IO,
+            Self::Read(error) | Self::Write(error) => Code::of_io(error),
             Self::Store(error) => error.code(),
         }
     }

@@ -344,6 +344,6 @@ fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> Result<bool, Failu
             let message = format!("it has more than {EVENT_LINE_MAX} bytes");
             Err(Failure::new(Code::TOO_LARGE, message))
         }
-        Err(error) => Err(Failure::new(Code::IO, format!("cannot read stdin: {error}"))),
+        Err(error) => Err(Failure::new(Code::of_io(&error), format!("cannot read stdin: {error}"))),
     }
 }

@@ -51,7 +51,8 @@ impl Child {
     /// # Errors
     /// With the exit status of a shell: 127 if there is no such program, 126 if it cannot be run.
     pub fn start(command: &mut Command) -> Result<Self, Failure> {
-        let failed = |error: io::Error| Failure::new(Code::IO, format!("no signals: {error}"));
+        let failed =
+            |error: io::Error| Failure::new(Code::of_io(&error), format!("no signals: {error}"));
         let (woken, waker) = io::pipe().map_err(failed)?;
         rustix::io::ioctl_fionbio(&woken, true).map_err(|error| failed(error.into()))?;
         // Before it starts, so that nothing that happens to it is missed.
@@ -76,7 +77,7 @@ impl Child {
             let program = command.get_program().to_string_lossy();
             let message = format!("cannot run '{}': {error}", shown(&program));
             let exit = if error.kind() == ErrorKind::NotFound { 127 } else { 126 };
-            Failure::new(Code::IO, message).exit(exit)
+            Failure::new(Code::of_io(&error), message).exit(exit)
         })?;
         #[expect(clippy::disallowed_methods, reason = "it measures how long a command takes")]
         let begun = Instant::now();
@@ -213,7 +214,7 @@ pub fn command_line(words: &[String]) -> String {
 }
 
 fn lost(error: io::Error) -> Failure {
-    Failure::new(Code::IO, format!("the command is lost: {error}"))
+    Failure::new(Code::of_io(&error), format!("the command is lost: {error}"))
 }
 
 /// Whether this process is in front of its terminal, which then sends signals to the command too.

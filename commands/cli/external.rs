@@ -45,7 +45,10 @@ pub fn external<'a>(
             Some(stands_for) => become_alias(name, &stands_for, &words, ctx),
             None => Err(unknown()),
         },
-        _ => Err(Failure::new(Code::IO, format!("cannot run 'mk-{}': {error}", shown(name)))),
+        _ => Err(Failure::new(
+            Code::of_io(&error),
+            format!("cannot run 'mk-{}': {error}", shown(name)),
+        )),
     }
 }
 
@@ -75,7 +78,7 @@ fn become_alias(
         }
         None => {
             let mk = env::current_exe().map_err(|error| {
-                Failure::new(Code::IO, format!("cannot find the mk that runs: {error}"))
+                Failure::new(Code::of_io(&error), format!("cannot find the mk that runs: {error}"))
             })?;
             let mut mk = Command::new(mk);
             mk.args(ctx.global.words());
@@ -86,7 +89,10 @@ fn become_alias(
     ctx.hand_on(&mut command)?;
     command.args(words).env(WITHIN, format!("{within} {name}").trim_start());
     let error = command.exec();
-    Err(Failure::new(Code::IO, format!("cannot run the alias '{}': {error}", shown(name))))
+    Err(Failure::new(
+        Code::of_io(&error),
+        format!("cannot run the alias '{}': {error}", shown(name)),
+    ))
 }
 
 /// The commands whose names are closest to `name`, if any is close.

@@ -178,12 +178,8 @@ struct Report<'a> {
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        let code = match error.kind() {
-            io::ErrorKind::StorageFull => Code::DISK_FULL,
-            _ => Code::IO,
-        };
         let closed_pipe = error.kind() == io::ErrorKind::BrokenPipe;
-        let failure = Self::new(code, format!("cannot write the answer: {error}"));
+        let failure = Self::new(Code::of_io(&error), format!("cannot write the answer: {error}"));
         Self { closed_pipe, unanswered: true, ..failure }
     }
 }
@@ -517,7 +513,7 @@ fn hint(code: Code) -> Option<&'static str> {
         Code::STORE_NEWER => "install the mk that wrote it, or a newer one",
         Code::STORE_DAMAGED => "see what is wrong with `mk verify`",
         Code::STORE_UNSUPPORTED_FS => "keep the project on a local disk, or name one with --db",
-        Code::BRANCH_NOT_FOUND => "see `mk for-each-branch`",
+        Code::BRANCH_NOT_FOUND => "see `mk branch`, or make it with `mk fork`",
         Code::BRANCH_EXISTS => "take another name, or work on it with `mk switch`",
         Code::EVENT_NOT_FOUND => "see `mk log`",
         Code::AMBIGUOUS_EVENT => "give more digits of the hash",

@@ -10,7 +10,7 @@ pub fn read_small(path: &Path, most: u64) -> io::Result<String> {
     let found = fs::metadata(path)?;
     if !found.is_file() || found.len() > most {
         let why = format!("it is no regular file of at most {most} bytes");
-        return Err(io::Error::other(why));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     }
     fs::read_to_string(path)
 }

@@ -152,7 +152,7 @@ pub fn read_stdin(what: &str) -> Result<String, Failure> {
 /// the text `@TEXT`.
 pub fn read_bytes(what: &str, given: &str) -> Result<Vec<u8>, Failure> {
     let failed = |from: &str, error: io::Error| {
-        Failure::new(Code::IO, format!("cannot read {what} from {from}: {error}"))
+        Failure::new(Code::of_io(&error), format!("cannot read {what} from {from}: {error}"))
     };
     let (from, bytes) = if given == "-" {
         ("stdin".to_owned(), limited(io::stdin().lock()).map_err(|error| failed("stdin", error))?)

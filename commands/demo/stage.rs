@@ -67,7 +67,7 @@ impl Stage {
     /// An empty directory, and nothing on record. `chance` makes its name one that is free.
     pub fn new(chance: [u8; 8]) -> Result<Self, Failure> {
         let program = env::current_exe().map_err(|error| {
-            Failure::new(Code::IO, format!("cannot find this program: {error}"))
+            Failure::new(Code::of_io(&error), format!("cannot find this program: {error}"))
         })?;
         Ok(Self { program, directory: Directory::new(chance)?, story: Vec::new() })
     }
@@ -188,7 +188,7 @@ impl Drop for Directory {
 }
 
 fn cannot(act: &str, path: &std::path::Path, error: &std::io::Error) -> Failure {
-    Failure::new(Code::IO, format!("cannot {act} '{}': {error}", path.display()))
+    Failure::new(Code::of_io(error), format!("cannot {act} '{}': {error}", path.display()))
 }
 
 /// The command as it would be typed.

@@ -80,8 +80,8 @@ fn answer(
             Ok(opened) => *store = opened,
             Err(failure) => {
                 failure.tell(false);
-                let answers =
-                    group.drain(..).map(|line| line.map_or_else(|it| *it, |it| unusable(&it)));
+                let answer = |it: Request| unusable(&it, &failure);
+                let answers = group.drain(..).map(|line| line.map_or_else(|it| *it, answer));
                 return Ok(answers.collect());
             }
         }
@@ -187,8 +187,10 @@ fn send_groups(mut input: BufReader<impl Read>, sender: &SyncSender<Result<Vec<L
         let more = match next_line(&mut input, &mut line) {
             Ok(more) => more,
             Err(error) => {
-                let failure =
-                    Failure::new(mk::code::Code::IO, format!("cannot read stdin: {error}"));
+                let failure = Failure::new(
+                    mk::code::Code::of_io(&error),
+                    format!("cannot read stdin: {error}"),
+                );
                 let _ = sender.send(Ok(group));
                 let _ = sender.send(Err(failure));
                 return;

@@ -47,7 +47,7 @@ pub fn run(args: &Call, ctx: &mut Context) -> Result<Answer, Failure> {
     }
     let mut input = Vec::new();
     io::stdin().take(INPUT_MAX + 1).read_to_end(&mut input).map_err(|error| {
-        Failure::new(mk::code::Code::IO, format!("cannot read stdin: {error}")).exit(70)
+        Failure::new(mk::code::Code::of_io(&error), format!("cannot read stdin: {error}")).exit(70)
     })?;
     let (response, why) = match read(&input) {
         Err(response) => (*response, None),
@@ -97,26 +97,25 @@ fn answer(request: &Request, args: &BaseArgs, ctx: &mut Context) -> Result<Told,
     }
     let base = match Base::find(args, ctx) {
         Ok(base) => base,
-        Err(failure) => return Ok((unusable(request), Some(failure))),
+        Err(failure) => return Ok((unusable(request, &failure), Some(failure))),
     };
     match in_base(request, &base, ctx) {
         Ok((response, None)) => Ok((response, None)),
         Ok((response, Some(error))) => Ok((response, Some(error.into()))),
-        Err(failure) => Ok((unusable(request), Some(failure))),
+        Err(failure) => Ok((unusable(request, &failure), Some(failure))),
     }
 }
 
 /// The answer where there is no store to ask.
-pub fn unusable(request: &Request) -> Response {
-    let refusal = Refusal::new(Code::StoreIo, "the store could not be read or written", []);
-    Response::new(&request.echo, Err(refusal), None)
+pub fn unusable(request: &Request, why: &Failure) -> Response {
+    mkep::unusable(request, why.code == mk::code::Code::BUSY)
 }
 
 /// Answers a query in the project around. Nothing is made and nothing is written.
 pub fn ask(request: &Request, ctx: &Context) -> (Response, Option<Failure>) {
     match asked(request, ctx) {
         Ok(response) => (response, None),
-        Err(failure) => (unusable(request), Some(failure)),
+        Err(failure) => (unusable(request, &failure), Some(failure)),
     }
 }
 

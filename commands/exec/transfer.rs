@@ -75,11 +75,11 @@ pub fn import(args: &Import, ctx: &mut Context) -> Result<Answer, Failure> {
     let is_base = args.from.is_dir();
     let file = if is_base { args.from.join(LOG) } else { args.from.clone() };
     let failed = |error: io::Error| {
-        Failure::new(Code::IO, format!("cannot read '{}': {error}", file.display()))
+        Failure::new(Code::of_io(&error), format!("cannot read '{}': {error}", file.display()))
     };
     let path = fs::canonicalize(&file).map_err(failed)?;
     if !fs::metadata(&path).map_err(failed)?.is_file() {
-        return Err(failed(io::Error::other("it is no regular file")));
+        return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file")));
     }
     let source = match is_base {
         true => path.to_string_lossy().into_owned(),
@@ -131,7 +131,7 @@ pub fn export(args: &Export, ctx: &mut Context) -> Result<Answer, Failure> {
     let base = Base::find(&args.base, ctx)?;
     let file = args.dir.join(LOG);
     let failed = |error: io::Error| {
-        Failure::new(Code::IO, format!("cannot write '{}': {error}", file.display()))
+        Failure::new(Code::of_io(&error), format!("cannot write '{}': {error}", file.display()))
     };
     if file.exists() {
         let message = format!("cannot write '{}': it is there", file.display());

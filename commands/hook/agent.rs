@@ -65,7 +65,10 @@ fn act(
     ctx.global.lock_timeout.get_or_insert(PATIENCE);
     if let Some(directory) = call.directory.as_deref().map(Path::new).filter(|it| it.is_dir()) {
         std::env::set_current_dir(directory).map_err(|error| {
-            Failure::new(Code::IO, format!("cannot change to '{}': {error}", directory.display()))
+            Failure::new(
+                Code::of_io(&error),
+                format!("cannot change to '{}': {error}", directory.display()),
+            )
         })?;
     }
     let before_edit = matches!(call.occasion, Occasion::BeforeEdit(_)).then_some(&*call.event);

@@ -81,7 +81,9 @@ fn open(file: &Path, name: &str) -> Result<Box<dyn BufRead + Send>, Failure> {
     if file == Path::new("-") {
         return Ok(Box::new(BufReader::with_capacity(1 << 17, io::stdin())));
     }
-    let failed = |error: io::Error| Failure::new(Code::IO, format!("cannot read {name}: {error}"));
+    let failed = |error: io::Error| {
+        Failure::new(Code::of_io(&error), format!("cannot read {name}: {error}"))
+    };
     let found = std::fs::metadata(file).map_err(failed)?;
     if found.is_dir() {
         return Err(failed(io::Error::from(io::ErrorKind::IsADirectory)));

@@ -72,7 +72,8 @@ const COMMANDS: &[(&str, &str)] = &[
     ("--from", "from"),
     ("--ours KEY, --theirs KEY or --set KEY=VALUE", "ours, theirs or set"),
     ("--dry-run", "dry_run"),
-    ("`mk for-each-branch`", "the resource mk://branches"),
+    ("`mk branch`", "the resource mk://branches"),
+    ("`mk fork`", "mk_fork"),
 ];
 
 fn in_tools(hint: &str) -> String {

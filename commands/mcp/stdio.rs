@@ -53,8 +53,9 @@ pub fn serve(office: &Arc<Office>) -> Result<Answer, Failure> {
     let mut input = BufReader::with_capacity(1 << 16, own(io::stdin().as_fd())?);
     let mut bad = 0;
     loop {
-        let line = lines::next(&mut input)
-            .map_err(|error| Failure::new(Code::IO, format!("cannot read stdin: {error}")))?;
+        let line = lines::next(&mut input).map_err(|error| {
+            Failure::new(Code::of_io(&error), format!("cannot read stdin: {error}"))
+        })?;
         let is_message = match line {
             None => {
                 tell_of_rest(end(AT_END));
@@ -86,14 +87,16 @@ fn tell_of_rest(requests: usize) {
 /// A file of one's own on an open descriptor, which no lock or buffer of the library stands before.
 fn own(descriptor: impl AsFd) -> Result<File, Failure> {
     let own = descriptor.as_fd().try_clone_to_owned();
-    own.map(File::from)
-        .map_err(|error| Failure::new(Code::IO, format!("stdin or stdout is closed: {error}")))
+    own.map(File::from).map_err(|error| {
+        Failure::new(Code::of_io(&error), format!("stdin or stdout is closed: {error}"))
+    })
 }
 
 /// Ends the process on a signal once requests in work are done, at a second one at once.
 pub fn on_signals(end: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
-    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP])
-        .map_err(|error| Failure::new(Code::IO, format!("cannot await signals: {error}")))?;
+    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).map_err(|error| {
+        Failure::new(Code::of_io(&error), format!("cannot await signals: {error}"))
+    })?;
     thread::spawn(move || {
         let mut came = signals.forever();
         came.next();

@@ -63,7 +63,7 @@ fn read(file: &Path) -> Result<Vec<u8>, Failure> {
         false => File::open(file).and_then(|file| file.take(most).read_to_end(&mut bytes)),
     };
     done.map_err(|error| {
-        Failure::new(Code::IO, format!("cannot read '{}': {error}", file.display()))
+        Failure::new(Code::of_io(&error), format!("cannot read '{}': {error}", file.display()))
     })?;
     Ok(bytes)
 }

@@ -123,10 +123,20 @@ fn failed(request: &Request, state: Option<State>, error: StoreError) -> Called 
     (Response::new(&request.echo, Err(unborne(&error)), state), Some(error))
 }
 
+/// The answer where the store could not be opened; busy if others kept it from that.
+#[must_use]
+pub fn unusable(request: &Request, is_busy: bool) -> Response {
+    Response::new(&request.echo, Err(unusable_store(is_busy)), None)
+}
+
 fn unborne(error: &StoreError) -> Refusal {
-    let (code, message) = match error {
-        StoreError::Busy { .. } => (Code::StoreBusy, "another writer has the store"),
-        _ => (Code::StoreIo, "the store could not be read or written"),
+    unusable_store(matches!(error, StoreError::Busy { .. }))
+}
+
+fn unusable_store(is_busy: bool) -> Refusal {
+    let (code, message) = match is_busy {
+        true => (Code::StoreBusy, "others keep the store to themselves"),
+        false => (Code::StoreIo, "the store could not be read or written"),
     };
     Refusal::new(code, message, [])
 }

@@ -42,7 +42,7 @@ pub enum TransferError {
 impl Coded for TransferError {
     fn code(&self) -> Code {
         match self {
-            Self::Read(_) | Self::Write(_) => Code::IO,
+            Self::Read(error) | Self::Write(error) => Code::of_io(error),
             Self::Store(error) => error.code(),
         }
     }

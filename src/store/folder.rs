@@ -27,7 +27,7 @@ impl Coded for FolderError {
             Self::Io { source, .. } if source.kind() == ErrorKind::AlreadyExists => {
                 Code::FILE_EXISTS
             }
-            Self::Io { .. } => Code::IO,
+            Self::Io { source, .. } => Code::of_io(source),
         }
     }
 }

@@ -293,7 +293,8 @@ impl Coded for StoreError {
             Self::ReadOnly { .. } => Code::READ_ONLY,
             Self::Busy { .. } => Code::BUSY,
             Self::DiskFull { .. } => Code::DISK_FULL,
-            Self::Io { .. } | Self::Engine { .. } => Code::IO,
+            Self::Io { source, .. } => Code::of_io(source),
+            Self::Engine { .. } => Code::IO,
         }
     }
 }

@@ -28,7 +28,10 @@ impl Turnstile {
         let failed =
             |source| StoreError::Io { action: "lock", path: path.display().to_string(), source };
         if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-            return Err(failed(io::Error::other("it is no regular file")));
+            return Err(failed(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "it is no regular file",
+            )));
         }
         let file = OpenOptions::new()
             .write(true)

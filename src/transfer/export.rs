@@ -50,8 +50,7 @@ impl Coded for ExportError {
     fn code(&self) -> Code {
         match self {
             Self::Revision(error) => error.code(),
-            Self::Write(error) if error.kind() == io::ErrorKind::StorageFull => Code::DISK_FULL,
-            Self::Write(_) => Code::IO,
+            Self::Write(error) => Code::of_io(error),
             Self::Store(error) => error.code(),
         }
     }

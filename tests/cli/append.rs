@@ -199,7 +199,7 @@ fn an_append_can_depend_on_the_head() {
         [1]
         $ mk append --expect nope
         ! fatal: no branch 'nope'
-        ! hint: see `mk for-each-branch`
+        ! hint: see `mk branch`, or make it with `mk fork`
         [128]
         $ mk append --expect main -q
         $ mk rev-list --count

@@ -30,7 +30,7 @@ fn a_fork_shares_its_parents_past() {
         [1]
         $ mk fork x --from nope
         ! fatal: no branch 'nope'
-        ! hint: see `mk for-each-branch`
+        ! hint: see `mk branch`, or make it with `mk fork`
         [128]
         $ mk fork x --from early --at 5
         ! error: event 5 is not in the lineage of 'early'
@@ -77,7 +77,7 @@ fn the_current_branch_is_each_agents_own() {
         {"agent_id":"ann","branch_id":"main"}
         $ mk switch trye
         ! fatal: no branch 'trye', did you mean 'try'?
-        ! hint: see `mk for-each-branch`
+        ! hint: see `mk branch`, or make it with `mk fork`
         [128]
         $ mk switch --at 2
         ! fatal: the following required arguments were not provided: --create, <NAME>

@@ -179,6 +179,12 @@ fn a_project_that_cannot_be_read_is_told_from_one_that_is_not_there() {
     let stderr = format!("fatal: cannot read '{place}': Permission denied (os error 13)\n");
     as_reader(&repo, "log").code(128).stderr(stderr.clone());
     as_reader(&repo, "note x").code(128).stderr(stderr);
+    let done = as_reader(&repo, "--json log").code(128);
+    let answer: serde_json::Value = serde_json::from_slice(&done.get_output().stdout).unwrap();
+    assert_eq!(
+        (&answer["error"]["code"], &answer["error"]["retryable"]),
+        (&"io".into(), &false.into())
+    );
     open(&repo);
 }
 

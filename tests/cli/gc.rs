@@ -87,7 +87,7 @@ fn where_there_is_nothing_to_compact_it_says_why() {
         main: 21 tokens (estimate), nothing to compact
         ",
     );
-    let fatal = "fatal: no branch 'ghost'\nhint: see `mk for-each-branch`\n";
+    let fatal = "fatal: no branch 'ghost'\nhint: see `mk branch`, or make it with `mk fork`\n";
     repo.refuses("gc ghost", 128, "branch-not-found", fatal);
     let fatal = "fatal: invalid value '@exec' for '[BRANCH_NAME]': branch name '@exec' has '@' at \
                  character 1\nhint: see `mk gc --help`\n";

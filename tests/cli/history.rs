@@ -210,7 +210,7 @@ fn what_cannot_be_shown_is_refused() {
         "branch --after nowhere",
         128,
         "branch-not-found",
-        "fatal: no branch 'nowhere'\nhint: see `mk for-each-branch`\n",
+        "fatal: no branch 'nowhere'\nhint: see `mk branch`, or make it with `mk fork`\n",
     );
 }
 

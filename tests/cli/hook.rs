@@ -282,7 +282,12 @@ fn what_goes_wrong_stops_nobody() {
     goes_on(&mut shop, "hook claude-code", &edit, "not a mk project");
     let mut shop = Shop::new();
     goes_on(&mut shop, "hook claude-code", "", "stdin is not the JSON of a hook");
-    goes_on(&mut shop, "hook claude-code", "[1]", "stdin is not the JSON of a hook");
+    goes_on(
+        &mut shop,
+        "hook claude-code",
+        "[1]",
+        "stdin is not the JSON of a hook: invalid type: sequence, expected an object",
+    );
     goes_on(
         &mut shop,
         "hook claude-code",

@@ -56,7 +56,7 @@ fn variables_are_checked_like_options_and_named() {
     let stderr = "fatal: MK_BRANCH: branch name 'a..\\n' has U+000A at character 4\n";
     repo.refuses("note x", 129, "invalid-argument", stderr);
     repo.set("MK_BRANCH", "nope");
-    let stderr = "fatal: no branch 'nope'\nhint: see `mk for-each-branch`\n";
+    let stderr = "fatal: no branch 'nope'\nhint: see `mk branch`, or make it with `mk fork`\n";
     repo.refuses("note x", 128, "branch-not-found", stderr);
 }
 

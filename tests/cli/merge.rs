@@ -207,7 +207,7 @@ fn what_cannot_be_merged_is_refused() {
         erased event 1 (b37935f0 AGENT_SCRATCHPAD)
         $ mk merge nope
         ! fatal: no branch 'nope'
-        ! hint: see `mk for-each-branch`
+        ! hint: see `mk branch`, or make it with `mk fork`
         [128]
         $ mk merge @erase
         ! error: '@erase' belongs to mk; it cannot be merged

@@ -68,7 +68,7 @@ fn names_that_differ_in_letter_case_are_two_agents_but_not_two_branches() {
         "log Try",
         128,
         "branch-not-found",
-        "fatal: no branch 'Try', did you mean 'try'?\nhint: see `mk for-each-branch`\n",
+        "fatal: no branch 'Try', did you mean 'try'?\nhint: see `mk branch`, or make it with `mk fork`\n",
     );
     assert_eq!(repo.refusal("log Try")["details"]["nearest"], "try");
     assert_eq!(repo.json("--agent Ann note x")["agent_id"], "Ann");

@@ -25,7 +25,7 @@ fn cat_event_prints_what_is_hashed() {
         {"agent_id":"ann","branch_id":"main","event_type":"AGENT_TASK_INIT","hash":"49893a889e16341be211f3f2cd2278c4e18e900f4cb4acf0d5097f5f33d05ea4","metadata":{},"payload":{"constraints":["no new crates","keep the API"],"directive":"make login work"},"prev":"0000000000000000000000000000000000000000000000000000000000000000","salt":"9511c6029c1f5a2575e66a5e11d6abb2","sequence":1,"timestamp":"2026-11-30T10:00:01.000000Z","v":1}
         $ mk cat-event nope
         ! fatal: no branch 'nope'
-        ! hint: see `mk for-each-branch`
+        ! hint: see `mk branch`, or make it with `mk fork`
         [128]
         $ mk cat-event
         ! fatal: the following required arguments were not provided: <REV>...
@@ -181,7 +181,7 @@ fn merge_base_is_the_last_event_of_both() {
         49893a889e16341be211f3f2cd2278c4e18e900f4cb4acf0d5097f5f33d05ea4
         $ mk merge-base main nope
         ! fatal: no branch 'nope'
-        ! hint: see `mk for-each-branch`
+        ! hint: see `mk branch`, or make it with `mk fork`
         [128]
         "#,
     );

@@ -81,7 +81,7 @@ fn what_cannot_be_run_or_recorded_is_not_begun() {
             "run --branch nope -- touch made",
             128,
             "branch-not-found",
-            "fatal: no branch 'nope'\nhint: see `mk for-each-branch`\n",
+            "fatal: no branch 'nope'\nhint: see `mk branch`, or make it with `mk fork`\n",
         ),
         ("run --fact x -- touch made", 129, "invalid-argument", "fatal: 'x' is not KEY=VALUE\n"),
         (

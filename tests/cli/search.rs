@@ -81,7 +81,7 @@ fn words_mean_themselves() {
         [129]
         $ mk search --branch nope x
         ! fatal: no branch 'nope'
-        ! hint: see `mk for-each-branch`
+        ! hint: see `mk branch`, or make it with `mk fork`
         [128]
     "#,
     );

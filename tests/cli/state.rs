@@ -166,7 +166,7 @@ fn diff_shows_what_each_side_has_alone() {
         states: different
         $ mk diff main nope
         ! fatal: no branch 'nope'
-        ! hint: see `mk for-each-branch`
+        ! hint: see `mk branch`, or make it with `mk fork`
         [128]
         "#,
     );

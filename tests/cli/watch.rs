@@ -127,7 +127,7 @@ fn a_wait_ends_with_the_first_events_or_with_status_1() {
         [1]
         $ mk watch --branch tri --wait 0
         ! fatal: no branch 'tri', did you mean 'try'?
-        ! hint: see `mk for-each-branch`
+        ! hint: see `mk branch`, or make it with `mk fork`
         [128]
         $ mk watch --branch try --all
         ! fatal: the argument '--branch <NAME>' cannot be used with '--all'

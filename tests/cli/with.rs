@@ -55,7 +55,7 @@ fn a_command_runs_while_the_leases_are_held() {
         [129]
         $ mk with x --branch nope -- touch made
         ! fatal: no branch 'nope'
-        ! hint: see `mk for-each-branch`
+        ! hint: see `mk branch`, or make it with `mk fork`
         [128]
         $ ls
     "#,

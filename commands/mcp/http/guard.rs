@@ -44,7 +44,8 @@ impl Guard {
     /// If others may read it, or a line is of another form.
     pub fn read(path: &Path, is_local: bool) -> Result<Self, Failure> {
         let shown = path.display();
-        let failed = |error| Failure::new(Code::IO, format!("cannot read '{shown}': {error}"));
+        let failed =
+            |error| Failure::new(Code::of_io(&error), format!("cannot read '{shown}': {error}"));
         let mode = fs::metadata(path).map_err(failed)?.mode();
         if mode & 0o077 != 0 {
             return Err(Failure::usage(format!("others may read '{shown}'"))

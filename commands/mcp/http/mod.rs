@@ -80,7 +80,7 @@ pub fn serve(office: Arc<Office>, place: &Place) -> Result<Answer, Failure> {
     let listener = TcpListener::bind(place.address)
         .and_then(|listener| Ok((listener.local_addr()?, listener)));
     let (address, listener) = listener.map_err(|error| {
-        Failure::new(Code::IO, format!("cannot listen on {}: {error}", place.address))
+        Failure::new(Code::of_io(&error), format!("cannot listen on {}: {error}", place.address))
     })?;
     tell_of_panics();
     let (sessions, open) = (Sessions::default(), AtomicUsize::new(0));

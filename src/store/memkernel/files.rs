@@ -90,7 +90,10 @@ fn read_all(
         };
         let kind = file.metadata().map_err(failed)?;
         if !kind.is_file() {
-            return Err(failed(io::Error::other("it is no regular file")));
+            return Err(failed(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "it is no regular file",
+            )));
         }
         if kind.len() == 0 && !suffix.is_empty() {
             continue;

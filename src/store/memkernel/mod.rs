@@ -82,7 +82,7 @@ impl Coded for SourceError {
             Self::NotMemkernel { .. } => Code::NOT_MEMKERNEL,
             Self::Damaged { .. } => Code::SOURCE_DAMAGED,
             Self::Changed { .. } => Code::SOURCE_CHANGED,
-            Self::Io { .. } => Code::IO,
+            Self::Io { source, .. } => Code::of_io(source),
         }
     }
 }

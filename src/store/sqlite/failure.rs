@@ -1,5 +1,6 @@
 //! What the engine's errors mean.
 
+use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
@@ -20,8 +21,12 @@ pub fn failure(error: rusqlite::Error, path: &Path, waited: Duration) -> StoreEr
         Some(Code::DiskFull) => StoreError::DiskFull { path },
         Some(Code::DatabaseCorrupt) => StoreError::damaged(format!("'{path}' has a broken page")),
         Some(Code::NotADatabase) => StoreError::damaged(format!("'{path}' has a broken header")),
-        Some(Code::SystemIoFailure | Code::CannotOpen | Code::PermissionDenied) => {
-            let source = std::io::Error::other(error.to_string());
+        Some(code @ (Code::SystemIoFailure | Code::CannotOpen | Code::PermissionDenied)) => {
+            let kind = match code {
+                Code::PermissionDenied => ErrorKind::PermissionDenied,
+                _ => ErrorKind::Other,
+            };
+            let source = std::io::Error::new(kind, error.to_string());
             StoreError::Io { action: "use", path, source }
         }
         // Rows are small: one that does not fit into memory has a length of somebody else's making.

@@ -60,7 +60,7 @@ impl Coded for ImportError {
         match self {
             Self::BadLine { .. } => Code::BAD_LINE,
             Self::Diverged { .. } => Code::RESERVED_BRANCH,
-            Self::Read(_) => Code::IO,
+            Self::Read(error) => Code::of_io(error),
             Self::Log(error) => error.code(),
             Self::Store(error) => error.code(),
         }

@@ -87,6 +87,22 @@ fn the_clock_is_the_servers_and_a_digest_notices_a_change() {
 }
 
 #[test]
+fn a_store_that_others_keep_to_themselves_is_busy() {
+    let repo = goal(1);
+    let other = rusqlite::Connection::open(repo.store().join("mk.db")).unwrap();
+    other.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE").unwrap();
+    let mut client = Client::open(&repo, &["--tools", "exec"]);
+    let arguments = asked("state.read", json!({ "goal_id": "team/alpha" }), json!({}));
+    let busy = response(&client.call("mk_exec_query", arguments.clone()));
+    assert_eq!(busy["error"]["code"], "E_STORE_BUSY", "{busy}");
+    assert_eq!(busy["error"]["retryable"], true);
+    drop(other);
+    assert_eq!(response(&client.call("mk_exec_query", arguments))["ok"], true);
+    let (_, _, stderr) = client.close();
+    assert!(stderr.starts_with("mk mcp: warn: another process held"), "{stderr}");
+}
+
+#[test]
 fn no_operation_that_writes_can_be_reached() {
     let repo = goal(1);
     let before = repo.mk("exec log --json").success().get_output().stdout.clone();

@@ -104,6 +104,40 @@ fn a_set_is_what_was_asked_for_and_read_only_leaves_out_what_writes() {
 }
 
 #[test]
+fn the_page_about_the_server_has_each_tool_with_what_it_takes() {
+    let repo = Sandbox::new();
+    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/mcp.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let groups = ["core", "exec", "notice", "repair"].map(|group| {
+        let tools = listed(&repo, &["--tools", group]);
+        (group, tools.iter().map(|tool| tool["name"].clone()).collect::<Vec<_>>())
+    });
+    let rows: Vec<String> = listed(&repo, &["--tools", "all"])
+        .iter()
+        .map(|tool| {
+            let group = groups.iter().find(|(_, names)| names.contains(&tool["name"]));
+            let schema = &tool["inputSchema"];
+            let required = schema["required"].as_array().cloned().unwrap_or_default();
+            let names = schema["properties"].as_object().unwrap().keys();
+            let optional: Vec<&str> =
+                names.map(String::as_str).filter(|name| !required.contains(&json!(name))).collect();
+            let required: Vec<&str> = required.iter().map(|name| name.as_str().unwrap()).collect();
+            let mut arguments = Vec::new();
+            if !required.is_empty() {
+                arguments.push(format!("`{}`", required.join(" ")));
+            }
+            if !optional.is_empty() {
+                arguments.push(format!("[`{}`]", optional.join(" ")));
+            }
+            let (name, group) = (tool["name"].as_str().unwrap(), group.map_or("all", |it| it.0));
+            format!("| `{name}` | {group} | {} |", arguments.join(" "))
+        })
+        .collect();
+    let told: Vec<&str> = page.lines().filter(|line| line.starts_with("| `mk_")).collect();
+    assert_eq!(told, rows);
+}
+
+#[test]
 fn what_a_tool_answers_is_what_its_command_prints() {
     let mut repo = Sandbox::new();
     repo.set("MK_AGENT", "ann");
