@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use mk::backup::{self, Made};
+use mk::text::counted;
 
 use crate::Answer;
 use crate::cli::{Context, Failure, Text};
@@ -31,6 +32,7 @@ pub fn run(args: &Backup, ctx: &mut Context) -> Result<Answer, Failure> {
 impl Text for Made {
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
         let path = crate::cli::line(&self.path);
-        writeln!(out, "{} events in '{path}', {} bytes", self.events, self.bytes)
+        let (events, bytes) = (counted(self.events, "event"), counted(self.bytes, "byte"));
+        writeln!(out, "{events} in '{path}', {bytes}")
     }
 }

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use mk::canon::Value;
 use mk::revision::Revision;
+use mk::text::counted;
 use mk::workspace::diff::{self, Ahead, Conflict, Diff};
 
 use crate::Answer;
@@ -46,7 +47,7 @@ impl Text for Diff {
             _ => writeln!(out, "merge base: none")?,
         }
         for (name, ahead) in [(a, &self.ahead_a), (b, &self.ahead_b)] {
-            writeln!(out, "{name}: {} ahead", counted(ahead.len(), "event"))?;
+            writeln!(out, "{name}: {} ahead", counted(ahead.len() as u64, "event"))?;
             for Ahead { event_id, agent_id, event_type, .. } in ahead {
                 writeln!(out, "  {event_id} {agent_id} {event_type}")?;
             }
@@ -90,8 +91,4 @@ fn value(record: &Value) -> String {
         Some(value) => value.canonical(),
         None => String::new(),
     }
-}
-
-fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

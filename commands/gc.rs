@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use mk::compaction::{Collected, Reason};
 use mk::id::BranchName;
+use mk::text::counted;
 use serde::Serialize;
 
 use crate::Answer;
@@ -85,8 +86,8 @@ impl Text for Collected {
                 return writeln!(
                     out,
                     "{branch_id}: {before} -> {after} tokens ({tokenizer}), {} {verb}, {} kept",
-                    counted(self.compacted_event_count),
-                    counted(self.retained_event_count),
+                    counted(self.compacted_event_count, "event"),
+                    counted(self.retained_event_count, "event"),
                 );
             }
             Reason::BelowThreshold => "below the threshold",
@@ -96,8 +97,4 @@ impl Text for Collected {
         };
         writeln!(out, "{branch_id}: {before} tokens ({tokenizer}), {reason}")
     }
-}
-
-fn counted(count: u64) -> String {
-    format!("{count} {}", if count == 1 { "event" } else { "events" })
 }

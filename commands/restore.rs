@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use mk::backup::{self, Restored};
+use mk::text::counted;
 
 use crate::Answer;
 use crate::cli::{Context, Failure, Text};
@@ -34,7 +35,7 @@ pub fn run(args: &Restore, ctx: &mut Context) -> Result<Answer, Failure> {
 
 impl Text for Restored {
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "restored {} events", self.events)?;
+        writeln!(out, "restored {}", counted(self.events, "event"))?;
         match &self.before {
             Some(path) => writeln!(out, "the store before is in '{}'", crate::cli::line(path)),
             None => Ok(()),

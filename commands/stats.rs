@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use mk::stats;
+use mk::text::counted;
 use serde::Serialize;
 
 use crate::Answer;
@@ -75,7 +76,8 @@ fn bar(eighths: u64) -> String {
 impl Text for Report {
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
         let stats = &self.stats;
-        writeln!(out, "{} events on {} branches", stats.events, stats.branch_count)?;
+        let events = counted(stats.events, "event");
+        writeln!(out, "{events} on {}", counted(stats.branch_count, "branch"))?;
         let (database, wal) = (size(self.database_bytes), size(self.wal_bytes));
         writeln!(out, "{database} of database, {wal} of write-ahead log")?;
         writeln!(out, "Tokens of contexts ({}):", stats.tokenizer)?;
@@ -90,7 +92,7 @@ impl Text for Report {
         if stats.looked_at == 0 {
             return Ok(());
         }
-        writeln!(out, "Of the newest {} events:", stats.looked_at)?;
+        writeln!(out, "Of the newest {}:", counted(stats.looked_at, "event"))?;
         let agents = stats.agents.iter().map(|it| (&it.name, it.events, String::new()));
         self.table(out, &agents.collect::<Vec<_>>(), stats.omitted_agents)?;
         let types = stats.types.iter().map(|it| (&it.name, it.events, String::new()));

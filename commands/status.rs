@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use mk::id::BranchName;
 use mk::revision;
 use mk::status::{self, Part};
+use mk::text::counted;
 
 use crate::Answer;
 use crate::cli::{Context, Failure, Text, line, policy_to_read_by};
@@ -34,7 +35,8 @@ impl Text for status::Status {
         }
         let size = &self.context;
         let (tokens, budget, tokenizer) = (size.tokens, size.budget, size.tokenizer);
-        writeln!(out, "Context: {tokens} tokens ({tokenizer}), shown in at most {budget}")?;
+        let tokens = counted(tokens, "token");
+        writeln!(out, "Context: {tokens} ({tokenizer}), shown in at most {budget}")?;
         part(out, "Agents", &self.agents, |it| {
             let directive =
                 it.directive.as_deref().map_or(String::new(), |text| format!(": {}", short(text)));

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use mk::branch::{self, Act, RolledBack};
 use mk::log::Log;
 use mk::operation::{Once, OpId, once};
+use mk::text::counted;
 
 use crate::Answer;
 use crate::cli::{Context, Failure, Text, request, warn_of_secrets};
@@ -57,11 +58,12 @@ pub fn run(args: &Undo, ctx: &mut Context) -> Result<Answer, Failure> {
 impl Text for Once<RolledBack> {
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
         let done = &self.report;
-        let noun = if done.reverted_count == 1 { "event" } else { "events" };
         writeln!(
             out,
-            "{} rolled back to event {}: {} {noun} reverted",
-            done.branch_id, done.target_event_id, done.reverted_count
+            "{} rolled back to event {}: {} reverted",
+            done.branch_id,
+            done.target_event_id,
+            counted(done.reverted_count, "event")
         )
     }
 }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use mk::code::Code;
 use mk::id::shown;
+use mk::text::counted;
 use mk::verify::{self, Anchor, Finding, Report};
 
 use crate::Answer;
@@ -82,11 +83,7 @@ impl Text for Report {
         for finding in &self.findings {
             writeln!(out, "{}", line(finding))?;
         }
-        let of = format!(
-            "{}, {}",
-            counted(self.events, "event", "events"),
-            counted(self.branches, "branch", "branches")
-        );
+        let of = format!("{}, {}", counted(self.events, "event"), counted(self.branches, "branch"));
         if self.ok {
             return writeln!(out, "ok: {of}");
         }
@@ -99,7 +96,7 @@ impl Text for Report {
                 .collect();
             writeln!(out, "the first {listed} of {}: {}", self.findings_total, kinds.join(", "))?;
         }
-        writeln!(out, "{} in {of}", counted(self.findings_total, "finding", "findings"))
+        writeln!(out, "{} in {of}", counted(self.findings_total, "finding"))
     }
 }
 
@@ -116,8 +113,4 @@ fn line(finding: &Finding) -> String {
         (None, _, None) => String::new(),
     };
     format!("{}{place}: {}", finding.kind, finding.detail)
-}
-
-fn counted(count: u64, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }

@@ -13,6 +13,7 @@ use crate::store::files::{
 use crate::store::sqlite::Durability;
 use crate::store::turnstile::Turnstile;
 use crate::store::{Engine, ReadTxn, Sqlite, StoreError};
+use crate::text::counted;
 use crate::transfer::TOKENS_APART;
 use crate::verify;
 
@@ -34,9 +35,9 @@ pub enum BackupError {
     Foreign(StoreError),
     #[error("the backup '{path}' is damaged: {what}")]
     Damaged { path: String, what: String },
-    #[error("the project has {events} events that the backup does not hold, from event {first} on")]
+    #[error("the project has {} that the backup does not hold, from event {first} on", counted(*events, "event"))]
     EventsLost { events: u64, first: EventId },
-    #[error("the backup '{path}' is damaged: {findings} findings; the first: {first}")]
+    #[error("the backup '{path}' is damaged: {}; the first: {first}", counted(*findings, "finding"))]
     Unsound { path: String, findings: u64, first: String },
     #[error(transparent)]
     Store(#[from] StoreError),

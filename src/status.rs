@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::event::Event;
+use crate::event::{Event, EventType};
 use crate::id::{AgentId, BranchName, EventId};
 use crate::lease::LeaseReport;
 use crate::notice::{self, NoticeReport};
@@ -173,13 +173,14 @@ pub fn status(
     })
 }
 
-/// The authors of the newest events of the log, but for those of `mk`'s own branches.
+/// The authors of the newest events of the log, but for those of `mk`'s own branches and of snapshots.
 fn agents(txn: &dyn ReadTxn, state: &State) -> Result<Vec<AgentReport>, StoreError> {
     let last = txn.log_head()?.map_or(0, |(id, _)| id.0);
     let mut newest: BTreeMap<AgentId, Event> = BTreeMap::new();
     for id in ((last - EVENTS_LOOKED_AT).max(0) + 1..=last).rev() {
         let event = txn.known_event(EventId(id))?;
-        if !event.branch.is_reserved() {
+        // A snapshot is nobody's doing.
+        if !event.branch.is_reserved() && event.kind != EventType::Snapshot {
             newest.entry(event.agent.clone()).or_insert(event);
         }
     }

@@ -24,6 +24,17 @@ pub const fn is_white(c: char) -> bool {
     )
 }
 
+/// How many there are of what `noun` calls one: `1 event`, `2 events`.
+#[must_use]
+pub fn counted(count: u64, noun: &str) -> String {
+    let ending = match noun {
+        _ if count == 1 => "",
+        noun if noun.ends_with("ch") => "es",
+        _ => "s",
+    };
+    format!("{count} {noun}{ending}")
+}
+
 /// `text` without the white space of [`is_white`] at both ends.
 #[must_use]
 pub fn trim(text: &str) -> &str {
@@ -142,6 +153,13 @@ pub fn visible(text: &str) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn one_is_no_plural() {
+        let counts = [(0, "event"), (1, "event"), (2, "event"), (1, "branch"), (3, "branch")];
+        let told = counts.map(|(count, noun)| counted(count, noun));
+        assert_eq!(told, ["0 events", "1 event", "2 events", "1 branch", "3 branches"]);
+    }
 
     /// Texts thick with line breaks, white space and characters of several bytes.
     fn breaky() -> impl Strategy<Value = String> {

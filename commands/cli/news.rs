@@ -14,6 +14,7 @@ use mk::event::{Event, EventType};
 use mk::id::EventId;
 use mk::lease::{self, AT_ONCE};
 use mk::store::{Leases, ReadTxn, StoreError};
+use mk::text::counted;
 use serde::Serialize;
 
 use super::{Actor, Context, Failure, head_of, line, subject};
@@ -46,7 +47,7 @@ impl News {
             .iter()
             .map(|it| format!("NEWS event {} of {}: {}", it.event_id, it.agent_id, line(&it.text)));
         let more = self.count - self.latest.len() as u64;
-        let more = (more > 0).then(|| format!("NEWS {more} more events: see mk_log"));
+        let more = (more > 0).then(|| format!("NEWS {}: see mk_log", counted(more, "more event")));
         let expiring = self.leases_expiring.iter().map(|it| {
             format!("YOUR LEASE of {} ends in {} s", line(&it.resource), it.expires_in_s.ceil())
         });

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use mk::code::Code;
 use mk::store::{Engine, Sqlite, StoreError, location};
+use mk::text::counted;
 use mk::tokens::Tokenizer;
 use mk::verify;
 
@@ -155,13 +156,14 @@ fn store_itself(report: &mut Report, ctx: &Context, path: &Path) -> bool {
         }
         Ok(found) if found.ok => {
             let what = format!(
-                "{} events in {} branches, every chain holds",
-                found.events, found.branches
+                "{} in {}, every chain holds",
+                counted(found.events, "event"),
+                counted(found.branches, "branch")
             );
             report.add("store", Level::Ok, what);
         }
         Ok(found) => {
-            let what = format!("{} findings", found.findings_total);
+            let what = counted(found.findings_total, "finding");
             report.add("store", Level::Fail, what).remedy("see them with `mk verify`");
         }
     }

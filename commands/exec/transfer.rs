@@ -9,6 +9,7 @@ use mk::id::hex;
 use mk::mkep::Desk;
 use mk::mkep::transfer::{self, Imported, TransferError};
 use mk::store::{Engine, Sqlite};
+use mk::text::counted;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -50,7 +51,8 @@ pub struct Export {
 impl Text for Imported {
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
         let Self { records, damaged, known, .. } = self;
-        writeln!(out, "imported {records} records, {damaged} damaged lines ({known} were here)")?;
+        let (records, damaged) = (counted(*records, "record"), counted(*damaged, "damaged line"));
+        writeln!(out, "imported {records}, {damaged} ({known} were here)")?;
         match self.in_flight {
             true => writeln!(out, "the last line is not finished and was left out"),
             false => Ok(()),
@@ -66,7 +68,7 @@ struct Exported {
 
 impl Text for Exported {
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "wrote {} lines to {}", self.lines, self.file)
+        writeln!(out, "wrote {} to {}", counted(self.lines, "line"), self.file)
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use mk::code::Code;
 use mk::id::BranchName;
 use mk::memkernel::{ImportError, MemKernel, Options, Plan};
+use mk::text::counted;
 
 use crate::Answer;
 use crate::cli::{Context, Failure, Text};
@@ -95,7 +96,7 @@ impl Text for Plan {
         }
         let more = self.blockers_total - self.blockers.len() as u64;
         if more > 0 {
-            writeln!(out, "{more} more blockers")?;
+            writeln!(out, "{}", counted(more, "more blocker"))?;
         }
         let count = self
             .planned_actions
@@ -112,8 +113,4 @@ impl Text for Plan {
             (None, false) => writeln!(out, "would import {events}"),
         }
     }
-}
-
-fn counted(count: u64, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use mk::branch::Act;
 use mk::code::Code;
 use mk::id::BranchName;
+use mk::text::counted;
 use mk::transfer::{self, Change, Imported};
 
 use crate::Answer;
@@ -98,13 +99,14 @@ fn warn(imported: &Imported) {
     }
     let more = imported.secrets_total - imported.secrets.len() as u64;
     if more > 0 {
-        eprintln!("warning: {more} more events do");
+        let (events, does) = (counted(more, "more event"), if more == 1 { "does" } else { "do" });
+        eprintln!("warning: {events} {does}");
     }
 }
 
 impl Text for Imported {
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "{} new events, {} known", self.events, self.known)?;
+        writeln!(out, "{}, {} known", counted(self.events, "new event"), self.known)?;
         if self.erased > 0 {
             writeln!(out, "{} erased", self.erased)?;
         }

@@ -15,6 +15,7 @@ use crate::lineage::{self, Link};
 use crate::log::{Appended, Draft, Log, LogError, Outside};
 use crate::revision::{Revision, RevisionError};
 use crate::store::{Branch, ReadTxn, StoreError, WriteTxn};
+use crate::text::counted;
 use crate::time::Timestamp;
 use crate::workspace;
 
@@ -351,7 +352,10 @@ pub fn undo(
     let mut left = count;
     while left > 0 {
         let Some(id) = at else {
-            return Err(nothing(format!("only {} events of yours are live", count - left)));
+            return Err(nothing(format!(
+                "it has only {} of yours",
+                counted(count - left, "live event")
+            )));
         };
         let event = log.txn().known_event(id)?;
         if event.kind != EventType::Snapshot && event.agent != *act.agent {

@@ -14,6 +14,7 @@ use crate::id::{AgentId, BranchName, EventId};
 use crate::lease::{self, AT_ONCE, Again, Claimant, LeaseError, Resource, Ttl};
 use crate::log::{Appended, Draft, Log, LogError, Outside};
 use crate::store::{Branch, Leases, Origin, ReadTxn, StoreError};
+use crate::text::counted;
 use crate::time::Timestamp;
 use crate::workspace::context::{self, BUDGET_MIN};
 use crate::workspace::event::{note, tool_log};
@@ -204,9 +205,9 @@ fn since_own(
         return Ok(None);
     }
     let least = if is_whole { "" } else { "at least " };
-    let (events, named) = (if count == 1 { "event" } else { "events" }, others.len().min(8));
+    let (events, named) = (counted(count, "event"), others.len().min(8));
     let names: Vec<&str> = others[..named].iter().map(AgentId::as_str).collect();
     let more = if named < others.len() { " and others" } else { "" };
     let names = names.join(", ");
-    Ok(Some(format!("SINCE YOU LAST WROTE: {least}{count} {events} by {names}{more}")))
+    Ok(Some(format!("SINCE YOU LAST WROTE: {least}{events} by {names}{more}")))
 }

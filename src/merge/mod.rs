@@ -19,6 +19,7 @@ use crate::event::{Event, EventType, Retractable};
 use crate::id::{AgentId, BranchName, EventId, Hash, shown};
 use crate::log::{Draft, Log, LogError, Outside};
 use crate::store::{ReadTxn, StoreError};
+use crate::text::counted;
 use crate::workspace;
 use crate::workspace::fold::State;
 
@@ -62,7 +63,7 @@ pub struct Settled {
 pub enum MergeError {
     #[error("'{0}' belongs to mk; it cannot be merged")]
     Reserved(BranchName),
-    #[error("{} with '{source_branch}': {}", counted(conflicts.len()), listed(conflicts))]
+    #[error("{} with '{source_branch}': {}", how_many(conflicts.len()), listed(conflicts))]
     Conflicts { source_branch: BranchName, conflicts: Vec<Conflict> },
     #[error("there is no conflict about '{}'", shown(.0))]
     NoConflict(String),
@@ -74,8 +75,8 @@ pub enum MergeError {
     Log(#[from] LogError),
 }
 
-fn counted(count: usize) -> String {
-    if count == 1 { "a conflict".to_owned() } else { format!("{count} conflicts") }
+fn how_many(count: usize) -> String {
+    if count == 1 { "a conflict".to_owned() } else { counted(count as u64, "conflict") }
 }
 
 /// Conflicts that a refusal names.

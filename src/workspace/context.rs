@@ -16,6 +16,7 @@ use crate::notice::{self, NoticeError, Topic};
 use crate::store::{Branch, Notice, ReadTxn, StoreError};
 use crate::sync::Policy;
 use crate::text;
+use crate::text::counted;
 use crate::time::Timestamp;
 use crate::tokens::Tokenizer;
 
@@ -350,11 +351,13 @@ fn closing(left_out: &LeftOut, branch: &Branch, tokenizer: Tokenizer) -> String 
     let name = if tokenizer.count(name) <= NAME_TOKENS { name } else { "BRANCH" };
     let notices = match left_out.notices {
         0 => String::new(),
-        notices => format!(", {notices} notices (mk notice list)"),
+        notices => format!(", {} (mk notice list)", counted(notices, "notice")),
     };
     format!(
-        "[left out: {} records of the state (mk fold {name}), {} events (mk log {name}){notices}; \
+        "[left out: {} of the state (mk fold {name}), {} (mk log {name}){notices}; \
          {} shown in part (mk show ID)]",
-        left_out.records, left_out.events, left_out.cut
+        counted(left_out.records, "record"),
+        counted(left_out.events, "event"),
+        left_out.cut
     )
 }

@@ -91,7 +91,7 @@ fn a_restore_does_not_throw_events_away() {
         "restore copy.db",
         1,
         "events-lost",
-        "error: the project has 1 events that the backup does not hold, from event 2 on\n\
+        "error: the project has 1 event that the backup does not hold, from event 2 on\n\
          hint: export them first, or restore with --force, which keeps the store aside\n",
     );
     let report = sandbox.json("restore copy.db --force");
@@ -127,7 +127,7 @@ fn a_lost_or_broken_store_is_restored_and_a_broken_backup_is_not() {
     sandbox.mk("note one").success();
     sandbox.mk("backup copy.db").success();
     sandbox.sh("rm .mk/mk.db*").success();
-    sandbox.mk("restore copy.db").success().stdout("restored 1 events\n");
+    sandbox.mk("restore copy.db").success().stdout("restored 1 event\n");
     sandbox.mk("verify").success();
     sandbox.write(".mk/mk.db", "no store");
     sandbox.mk("restore copy.db").code(128);
@@ -156,7 +156,7 @@ fn of_many_backups_to_one_new_name_one_is_made() {
     sandbox.mk("note one").success();
     let done = sandbox.sh("for i in 1 2 3 4 5 6; do mk backup copy.db & done; wait; ls").success();
     let said = String::from_utf8_lossy(&done.get_output().stdout).into_owned();
-    assert_eq!(said.matches("events in 'copy.db'").count(), 1, "{said}");
+    assert_eq!(said.matches("event in 'copy.db'").count(), 1, "{said}");
     assert!(said.ends_with("copy.db\n") && !said.contains(".new"), "{said}");
     sandbox.mk("--db copy.db verify").success();
 }
@@ -200,7 +200,7 @@ fn what_a_killed_one_left_goes_with_the_next_and_nothing_else_does() {
         let done = repo.sh(script).success();
         let text = String::from_utf8(done.get_output().stdout.clone()).unwrap();
         text.lines()
-            .filter(|line| !line.contains(" events in "))
+            .filter(|line| !line.contains(" event in "))
             .map(str::to_owned)
             .collect::<Vec<_>>()
     };

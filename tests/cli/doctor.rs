@@ -44,7 +44,7 @@ fn a_healthy_project_is_told_to_be() {
         ok	project	found: ~/shop/.mk/mk.db
         ok	files	a local file system, closed to others, with room
         ok	clock	not behind the newest event
-        ok	store	1 events in 1 branches, every chain holds
+        ok	store	1 event in 1 branch, every chain holds
         --	agents	none is attached; see `mk attach`
         ok	tokens	counted as everywhere else
         $ cd shop; mk attach claude-code gemini --hooks | grep -c added
@@ -151,7 +151,7 @@ fn what_is_wrong_with_the_project_is_told() {
     drop(store);
     let (status, told) = complaints(&repo);
     assert_eq!(status, 1);
-    assert!(told.contains("FAIL\tstore\t1 findings; see them with `mk verify`\n"), "{told}");
+    assert!(told.contains("FAIL\tstore\t1 finding; see them with `mk verify`\n"), "{told}");
     repo.write("shop/.mk/mk.db", "not a store, but long enough to be looked at as if it were one");
     let (status, told) = complaints(&repo);
     assert_eq!(status, 1);

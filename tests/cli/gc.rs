@@ -56,6 +56,17 @@ fn a_branch_is_compacted_and_its_state_stays() {
 }
 
 #[test]
+fn what_compacts_is_no_agent_that_is_here() {
+    let repo = noted();
+    repo.mk("gc").success();
+    assert_eq!(repo.json("log -n 1")["agent_id"], "mk-gc");
+    let agents = repo.json("status")["agents"]["shown"].take();
+    let ids: Vec<&str> =
+        agents.as_array().unwrap().iter().map(|it| it["agent_id"].as_str().unwrap()).collect();
+    assert_eq!((ids, &agents[0]["last_event_id"]), (vec!["me"], &13.into()));
+}
+
+#[test]
 fn all_branches_are_compacted_one_by_one() {
     let repo = noted();
     repo.mk("fork side --at 3").success();

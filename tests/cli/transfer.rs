@@ -42,7 +42,7 @@ fn what_has_gone_on_otherwise_becomes_a_branch_and_nothing_is_lost() {
     let first = stdout("cd b && mk import ../a.ndjson");
     let suffix = stdout("cd a && mk rev-parse main");
     let name = format!("main.from-{}", &suffix[..8]);
-    assert!(first.starts_with("1 new events, 2 known\n"), "{first}");
+    assert!(first.starts_with("1 new event, 2 known\n"), "{first}");
     assert!(first.contains(&format!("new {name} @3 ")), "{first}");
     assert_eq!(stdout("cd b && mk import ../a.ndjson"), "0 new events, 3 known\n");
     stdout("cd a && mk import ../b.ndjson");
