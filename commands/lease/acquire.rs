@@ -3,16 +3,18 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use mk::lease::{self, Again, Ask, Claimant, DEFAULT_TTL, Granted, Ttl};
+use mk::lease::{self, Again, Ask, Claimant, DEFAULT_TTL, Granted, Resource, Ttl};
 use mk::log::Outside;
 use mk::operation::{Once, OpId};
 use mk::store::Engine;
+use serde::Serialize;
 
 use crate::Answer;
 use crate::cli::{Chance, Context, Failure, Text, parse_ttl, parse_wait, warn_of_secrets};
 
 /// Get leases on all of the paths, or on none, and print the token of each
 ///
+/// A line for each PATH, in their order; spellings of one file have one lease, and the same token.
 /// The token goes with `mk lease renew`, `mk lease release` and --fence. A lease that this agent and
 /// session hold already is renewed and keeps its token.
 #[derive(Debug, clap::Args)]
@@ -34,18 +36,36 @@ pub struct Acquire {
     pub op_id: Option<OpId>,
 }
 
-impl Text for Once<Granted> {
+#[derive(Serialize)]
+struct Acquired {
+    #[serde(flatten)]
+    granted: Once<Granted>,
+    /// What each path is.
+    #[serde(skip)]
+    resources: Vec<Resource>,
+}
+
+impl Text for Acquired {
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
-        self.report.leases.iter().try_for_each(|lease| writeln!(out, "{}", lease.fencing_token))
+        // Two spellings of one file have one lease: its token stands in the place of both.
+        let leases = &self.granted.report.leases;
+        self.resources.iter().try_for_each(|resource| {
+            let lease = leases.iter().find(|lease| lease.resource == resource.as_str());
+            lease.map_or(Ok(()), |lease| writeln!(out, "{}", lease.fencing_token))
+        })
     }
 }
 
 pub fn run(args: &Acquire, ctx: &mut Context) -> Result<Answer, Failure> {
     let (mut store, actor) = ctx.open_to_write()?;
-    let resources = store.read(|txn| actor.whereabouts.resources(txn, &args.paths))?;
+    let (distinct, resources) = store.read(|txn| {
+        let each = args.paths.iter().map(|path| actor.whereabouts.resource(txn, path));
+        let each = each.collect::<Result<Vec<_>, _>>()?;
+        Ok::<_, Failure>((actor.whereabouts.resources(txn, &args.paths)?, each))
+    })?;
     let ask = Ask {
         branch: &actor.branch,
-        resources: &resources,
+        resources: &distinct,
         who: Claimant { agent: &actor.agent, session: &actor.session, origin: ctx.origin() },
         ttl: args.ttl.unwrap_or(DEFAULT_TTL),
         again: if args.takeover { Again::TakeOver } else { Again::Renew },
@@ -61,6 +81,6 @@ pub fn run(args: &Acquire, ctx: &mut Context) -> Result<Answer, Failure> {
     for event in granted.report.leases.iter().filter_map(|lease| lease.event.as_ref()) {
         warn_of_secrets(event.event_id, &event.redacted);
     }
-    ctx.print(&granted)?;
+    ctx.print(&Acquired { granted, resources })?;
     Ok(Answer::Yes)
 }

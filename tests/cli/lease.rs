@@ -131,6 +131,19 @@ fn a_lease_is_held_by_one() {
 }
 
 #[test]
+fn each_path_has_a_line_and_each_resource_a_lease() {
+    let repo = Sandbox::new();
+    repo.mk("lease acquire b").success().stdout("1\n");
+    repo.mk("lease release b --token 1").success();
+    repo.mk("lease acquire a b a ./a").success().stdout("1\n2\n1\n1\n");
+    let again = repo.json("lease acquire a b a ./a");
+    let leases = again["leases"].as_array().unwrap();
+    let keys: Vec<&str> = leases.iter().map(|it| it["resource"].as_str().unwrap()).collect();
+    assert_eq!(keys, ["a", "b"], "{again}");
+    repo.mk("rev-list --count").success().stdout("4\n");
+}
+
+#[test]
 fn a_lapsed_lease_goes_to_the_next_with_a_higher_token() {
     let mut repo = Sandbox::new();
     repo.mk("--agent ann lease acquire src/auth.rs --ttl 60").success().stdout("1\n");
