@@ -162,7 +162,7 @@ pub const AGENTS: &[Agent] = &[
             events: &[
                 ("SessionStart", ""),
                 ("UserPromptSubmit", ""),
-                ("PreToolUse", "apply_patch"),
+                ("PreToolUse", "Bash|apply_patch"),
                 ("PostToolUse", "Bash|apply_patch"),
                 ("SessionEnd", ""),
             ],

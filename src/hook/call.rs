@@ -6,6 +6,7 @@ use std::io::Read;
 
 use serde_json::Value;
 
+use super::patch;
 use super::sent::Sent;
 
 /// Whose hook it is: what it sends, and how it wants to be answered.
@@ -155,7 +156,7 @@ impl Sent {
         let command = self.tool_input["command"].as_str();
         if dialect.edits(tool) {
             let files = match (dialect, command) {
-                (Dialect::Codex, Some(patch)) => patched(patch),
+                (Dialect::Codex, Some(patch)) => patch::files(patch),
                 _ => {
                     let named = ["file_path", "notebook_path"].into_iter();
                     named.filter_map(|it| self.tool_input[it].as_str()).map(str::to_owned).collect()
@@ -167,9 +168,13 @@ impl Sent {
                 Stage::After | Stage::Failed => Ok(Occasion::AfterEdit(files)),
             };
         }
-        let Some(command) = command.filter(|_| dialect.runs(tool) && stage != Stage::Before) else {
+        let Some(command) = command.filter(|_| dialect.runs(tool)) else {
             return Ok(Occasion::Other);
         };
+        if stage == Stage::Before {
+            let files = patch::files_of_command(command).filter(|_| dialect == Dialect::Codex);
+            return Ok(files.map_or(Occasion::Other, Occasion::BeforeEdit));
+        }
         let ended = match dialect {
             _ if stage == Stage::Failed => Some(self.failure()),
             Dialect::Claude if self.tool_input["run_in_background"] == true => None,
@@ -258,18 +263,4 @@ fn text_of(value: &Value) -> String {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     }
-}
-
-/// The files that a patch touches, by both names where one is moved.
-fn patched(patch: &str) -> Vec<String> {
-    const MARKS: [&str; 4] =
-        ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
-    let mut files: Vec<String> = Vec::new();
-    for line in patch.lines() {
-        let file = MARKS.iter().find_map(|mark| line.strip_prefix(mark)).map(str::trim);
-        if let Some(file) = file.filter(|file| !files.iter().any(|known| known == file)) {
-            files.push(file.to_owned());
-        }
-    }
-    files
 }

@@ -5,6 +5,7 @@
 
 pub mod answer;
 pub mod call;
+mod patch;
 mod record;
 mod sent;
 

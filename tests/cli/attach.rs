@@ -249,6 +249,23 @@ fn hooks_call_mk_and_leave_with_the_entry() {
         .mk
 
         .claude:
+        $ cd shop; mk attach codex --hooks
+        added	codex	~/shop/.codex/config.toml
+        added	codex	~/shop/.codex/hooks.json
+        codex: trust the project in it, and its hooks if there are any, and restart it
+        $ cd shop; grep -oE '(SessionStart|UserPromptSubmit|PreToolUse|PostToolUse|SessionEnd|matcher|timeout).*' .codex/hooks.json
+        SessionStart": [
+        timeout": 5
+        UserPromptSubmit": [
+        timeout": 5
+        PreToolUse": [
+        matcher": "Bash|apply_patch",
+        timeout": 5
+        PostToolUse": [
+        matcher": "Bash|apply_patch",
+        timeout": 5
+        SessionEnd": [
+        timeout": 5
         "#,
     );
 }

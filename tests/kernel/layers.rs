@@ -12,6 +12,7 @@ const PURE: &[&str] = &[
     "event/",
     "hook/answer.rs",
     "hook/call.rs",
+    "hook/patch.rs",
     "hook/record.rs",
     "hook/sent.rs",
     "id.rs",
