@@ -38,22 +38,27 @@ pub fn context(event: &str, text: &str) -> Value {
     json!({ "hookSpecificOutput": { "hookEventName": event, "additionalContext": text } })
 }
 
-/// That an edit is not to be made, or not without asking, and why.
+/// That an edit is not to be made, or not without asking where the agent can ask, and why.
 #[must_use]
 pub fn refusal(dialect: Dialect, enforce: Enforce, event: &str, why: &str) -> Option<Value> {
+    let decided = |decision: &str| {
+        json!({
+            "hookSpecificOutput": {
+                "hookEventName": event,
+                "permissionDecision": decision,
+                "permissionDecisionReason": why,
+            }
+        })
+    };
     Some(match (enforce, dialect) {
         (Enforce::Off, _) => return None,
         (Enforce::Warn, _) => context(event, why),
         (Enforce::Deny | Enforce::Ask, Dialect::Gemini) => {
             json!({ "decision": "deny", "reason": why })
         }
-        (Enforce::Deny | Enforce::Ask, Dialect::Claude | Dialect::Codex) => json!({
-            "hookSpecificOutput": {
-                "hookEventName": event,
-                "permissionDecision": if enforce == Enforce::Ask { "ask" } else { "deny" },
-                "permissionDecisionReason": why,
-            }
-        }),
+        (Enforce::Ask, Dialect::Claude) => decided("ask"),
+        // Codex takes "ask" for a hook that failed, and makes the edit.
+        (Enforce::Ask, Dialect::Codex) | (Enforce::Deny, _) => decided("deny"),
     })
 }
 

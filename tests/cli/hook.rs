@@ -455,6 +455,11 @@ fn settings_say_what_is_enforced_and_recorded() {
         shop.0.mk(&format!("config hook.enforce {enforce}")).success();
         assert!(shop.edits("s", "a.rs").stdout.contains(told), "{enforce}");
     }
+    // What cannot ask is refused.
+    shop.0.mk("config hook.enforce ask").success();
+    let patch = "*** Begin Patch\n*** Update File: a.rs\n*** End Patch\n";
+    let refused = shop.tool("codex", "s", "PreToolUse", "apply_patch", json!({ "command": patch }));
+    assert!(refused.stdout.contains(r#""permissionDecision":"deny""#), "{}", refused.stdout);
     shop.0.mk("config hook.enforce off").success();
     assert_eq!(shop.edits("s", "a.rs").stdout, "");
     let records = |shop: &mut Shop, command: &str| {
