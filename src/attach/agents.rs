@@ -88,6 +88,8 @@ pub struct Hooks {
     pub events: &'static [(&'static str, &'static str)],
     /// The limit of a call, in the agent's unit.
     pub timeout: u32,
+    /// That of the call at the end of a session.
+    pub last_timeout: u32,
 }
 
 const JSON: Format = Format::Json(Dialect::Json);
@@ -141,6 +143,7 @@ pub const AGENTS: &[Agent] = &[
                 ("SessionEnd", ""),
             ],
             timeout: 5,
+            last_timeout: 5,
         }),
         instructions: Some("CLAUDE.md"),
         todo: "restart it, and approve the server of the project when it asks",
@@ -167,6 +170,7 @@ pub const AGENTS: &[Agent] = &[
                 ("SessionEnd", ""),
             ],
             timeout: 5,
+            last_timeout: 3,
         }),
         instructions: Some("AGENTS.md"),
         todo: "trust the project in it, and its hooks if there are any, and restart it",
@@ -191,6 +195,7 @@ pub const AGENTS: &[Agent] = &[
                 ("SessionEnd", ""),
             ],
             timeout: 5_000,
+            last_timeout: 5_000,
         }),
         instructions: Some("GEMINI.md"),
         todo: "trust the folder in it, and restart it",

@@ -206,10 +206,11 @@ type Group = (String, Tree);
 
 fn wanted_groups(hooks: &Hooks, command: &str) -> Vec<Group> {
     let group = |(event, matcher): &(&str, &str)| {
+        let timeout = if *event == "SessionEnd" { hooks.last_timeout } else { hooks.timeout };
         let call = Tree::map([
             ("type", Tree::text("command")),
             ("command", Tree::text(command)),
-            ("timeout", Tree::Plain(hooks.timeout.to_string())),
+            ("timeout", Tree::Plain(timeout.to_string())),
         ]);
         let mut members = Vec::new();
         if !matcher.is_empty() {

@@ -265,7 +265,7 @@ fn hooks_call_mk_and_leave_with_the_entry() {
         matcher": "Bash|apply_patch",
         timeout": 5
         SessionEnd": [
-        timeout": 5
+        timeout": 3
         "#,
     );
 }
