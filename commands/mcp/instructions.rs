@@ -12,12 +12,12 @@ const SENTENCES: &[(&[&str], &str)] = &[
          writing it now, beside you.",
     ),
     (&["mk_context"], "At the start of a task, and to resume one, call mk_context."),
-    (&["mk_task"], "State what you work on with mk_task."),
     (
         &["mk_lease_acquire", "mk_lease_release"],
         "Before editing a file take mk_lease_acquire on it, and mk_lease_release it afterwards. If \
          it is held by another, do other work, or wait with wait_s.",
     ),
+    (&["mk_task"], "State what you work on with mk_task."),
     (&["mk_decide"], "Put a choice that others must follow in mk_decide, with the reason."),
     (&["mk_fact"], "Put what you found out in mk_fact, so that nobody has to find it again."),
     (
