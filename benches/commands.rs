@@ -107,11 +107,12 @@ fn main() {
         "{:<22} {:>9} {:>13} {:>13} {:>7}  {:<18} compared with",
         "path", "events", "mk", "other", "ratio", "bar"
     );
-    let parts: [(&str, fn()); 9] = [
+    let parts: [(&str, fn()); 10] = [
         ("version", version),
         ("append", || SIZES.into_iter().for_each(append)),
         ("lease", || SIZES.into_iter().for_each(lease)),
         ("wait", wait),
+        ("hook", hook),
         ("reads", reads),
         ("batch", batch),
         ("verify", verify),
@@ -248,6 +249,62 @@ fn wait() {
         "<= 20 ms",
         ms(times[ROUNDS - 1]),
     );
+}
+
+/// How long an agent waits for its hook, from start to exit: before it edits a file that it does not hold
+/// yet, and after a command.
+fn hook() {
+    const ROUNDS: usize = 100;
+    const SIZE: u64 = 1_000;
+    let project = directory().join("hook");
+    fs::create_dir_all(project.join(".mk")).expect("room for a directory");
+    copy(SIZE, "hook/.mk/mk.db");
+    let call = |event: &str, tool: &str, input: serde_json::Value| {
+        let mut call = serde_json::json!({
+            "session_id": "bench", "cwd": project, "hook_event_name": event, "tool_name": tool,
+            "tool_input": input, "tool_use_id": "toolu_1",
+        });
+        if event == "PostToolUse" {
+            let output = "test result: ok. 3 passed\n".repeat(40);
+            call["tool_response"] = serde_json::json!({ "stdout": output, "stderr": "" });
+        }
+        call.to_string()
+    };
+    let before = |round: usize| {
+        let file = project.join(format!("src/file-{round}.rs"));
+        call("PreToolUse", "Write", serde_json::json!({ "file_path": file, "content": "x" }))
+    };
+    let after = |round: usize| {
+        let command = format!("cargo test case_{round}");
+        call("PostToolUse", "Bash", serde_json::json!({ "command": command }))
+    };
+    let kinds: [(&str, &dyn Fn(usize) -> String); 2] =
+        [("hook PreToolUse", &before), ("hook PostToolUse", &after)];
+    for (path, call) in kinds {
+        let mut times = Vec::with_capacity(ROUNDS);
+        for round in 0..ROUNDS {
+            let input = call(round);
+            let mut command = Command::new(MK);
+            command.args(["hook", "claude-code"]).current_dir(&project);
+            command.env_remove("MK_AGENT").env_remove("MK_BRANCH").env_remove("MK_DATE");
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+            let begun = Instant::now();
+            let mut hook = command.spawn().expect("mk runs");
+            hook.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("it reads");
+            let answer = hook.wait_with_output().expect("mk runs");
+            times.push(begun.elapsed());
+            // It always succeeds; what went wrong is on stderr.
+            assert!(answer.stderr.is_empty(), "{}", String::from_utf8_lossy(&answer.stderr));
+        }
+        times.sort();
+        let ms = |time: Duration| time.as_secs_f64() * 1e3;
+        println!(
+            "{path:<22} {SIZE:>9} {:>10.3} ms {:>42} p95 {:.3} ms",
+            ms(times[ROUNDS / 2]),
+            "<= 25 ms",
+            ms(times[ROUNDS * 95 / 100]),
+        );
+    }
 }
 
 fn git_repository() -> std::path::PathBuf {
