@@ -1,7 +1,9 @@
 //! The one write path: every event of every system is appended here.
 
 mod adopt;
+mod error;
 mod line;
+mod links;
 mod prepared;
 
 use std::collections::BTreeMap;
@@ -10,19 +12,19 @@ use rustc_hash::FxHashMap;
 
 use crate::branch;
 use crate::canon::Object;
-use crate::code::{Code, Coded};
-use crate::event::{
-    self, ContentError, Event, EventType, EventTypeError, Payload, Salt, chain_log,
-};
-use crate::id::{AgentId, BranchName, EventId, Hash, IdError, LineageId};
+use crate::event::{self, Event, EventType, Payload, Salt, chain_log};
+use crate::id::{AgentId, BranchName, EventId, Hash, LineageId};
 use crate::lineage::{self, Adds, Author, Link};
-use crate::revision::{Revision, RevisionError};
+use crate::revision::Revision;
 use crate::store::{Branch, ReadTxn, StoreError, WriteTxn};
 use crate::time::Timestamp;
 use crate::workspace::snapshot::{self, Cover};
 use crate::workspace::{self, render};
 
+use links::Links;
+
 pub(crate) use adopt::{Adopted, Misfit};
+pub use error::LogError;
 pub use line::{EVENT_LINE_MAX, EventLine, EventLineError};
 pub(crate) use prepared::Copied;
 pub use prepared::{Prepared, Rules, SecretPolicy, refuse_in_name};
@@ -64,71 +66,6 @@ pub struct Appended {
     /// The rules by which secrets were taken out before the event was hashed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub redacted: Vec<String>,
-}
-
-/// Why an event was not appended. Nothing was written.
-#[derive(Debug, thiserror::Error)]
-pub enum LogError {
-    #[error(transparent)]
-    Type(#[from] EventTypeError),
-    #[error(transparent)]
-    Name(#[from] IdError),
-    #[error(transparent)]
-    Content(#[from] ContentError),
-    #[error("events of type {0} are written by {by}, not appended", by = writer(*.0))]
-    ReservedType(EventType),
-    #[error("'{0}' belongs to mk; nothing can be appended to it")]
-    ReservedBranch(BranchName),
-    #[error("the head of '{branch}' is {}, not {}", head(.actual), head(.expected))]
-    StaleHead { branch: BranchName, expected: Option<EventId>, actual: Option<EventId> },
-    #[error("the snapshot is refused: {why}")]
-    InvalidSnapshot { why: String },
-    #[error("{place} holds what looks like a secret ({rule})")]
-    Secret { place: String, rule: &'static str },
-    #[error(transparent)]
-    Revision(#[from] RevisionError),
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-fn head(id: &Option<EventId>) -> String {
-    id.map_or("no event (the branch is empty)".to_owned(), |id| format!("event {id}"))
-}
-
-fn writer(kind: EventType) -> &'static str {
-    match kind {
-        EventType::Forked => "a fork",
-        EventType::RolledBack => "a rollback",
-        EventType::Merged => "a merge",
-        EventType::Retracted => "a retraction",
-        EventType::Erased => "an erasure",
-        EventType::Imported | EventType::ImportFinished => "an import",
-        EventType::ExecRecord => "`mk exec`",
-        EventType::Task
-        | EventType::Decision
-        | EventType::ToolLog
-        | EventType::Note
-        | EventType::ClaimAcquired
-        | EventType::ClaimReleased
-        | EventType::Snapshot => "their callers",
-    }
-}
-
-impl Coded for LogError {
-    fn code(&self) -> Code {
-        match self {
-            Self::Type(_) | Self::Name(_) => Code::INVALID_ARGUMENT,
-            Self::Content(ContentError::TooLarge { .. }) => Code::TOO_LARGE,
-            Self::Content(_) => Code::INVALID_ARGUMENT,
-            Self::ReservedType(_) => Code::RESERVED_TYPE,
-            Self::ReservedBranch(_) => Code::RESERVED_BRANCH,
-            Self::StaleHead { .. } => Code::STALE_HEAD,
-            Self::InvalidSnapshot { .. } => Code::INVALID_SNAPSHOT,
-            Self::Secret { .. } => Code::SECRET_REFUSED,
-            Self::Revision(error) => error.code(),
-            Self::Store(error) => error.code(),
-        }
-    }
 }
 
 /// Appends to branches inside one write transaction, and remembers their heads between appends.
@@ -186,30 +123,6 @@ struct Weight {
     cover: Option<Cover>,
 }
 
-/// Links that were written or read last, each in the place its id gives it. Of the jumps that an
-/// append follows, most are near.
-#[derive(Debug)]
-struct Links(Vec<Option<(EventId, Link)>>);
-
-impl Links {
-    const PLACES: usize = 1 << 12;
-
-    fn place(id: EventId) -> usize {
-        id.0.unsigned_abs() as usize % Self::PLACES
-    }
-
-    fn get(&self, id: EventId) -> Option<Link> {
-        let (kept, link) = (*self.0.get(Self::place(id))?)?;
-        (kept == id).then_some(link)
-    }
-
-    fn put(&mut self, id: EventId, link: Link) {
-        // Made at the second append: a single one asks for nothing again.
-        self.0.resize(Self::PLACES, None);
-        self.0[Self::place(id)] = Some((id, link));
-    }
-}
-
 impl<'t> Log<'t> {
     /// # Errors
     /// Those of the store.
@@ -222,7 +135,7 @@ impl<'t> Log<'t> {
             last,
             branches: FxHashMap::default(),
             tips: FxHashMap::default(),
-            links: Links(Vec::new()),
+            links: Links::default(),
             appended: false,
             checkpoints: workspace::Checkpoints::default(),
             growth: BTreeMap::new(),
