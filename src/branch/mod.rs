@@ -2,24 +2,30 @@
 //!
 //! Rule: docs/spec/kernel.md, sections 4 to 6; docs/design.md, section 3.
 
+mod error;
 mod list;
+mod payload;
 mod walk;
 
 use std::collections::BTreeSet;
 
 use crate::canon::{Object, Value};
-use crate::code::{Code, Coded};
-use crate::event::{Event, EventType, Retractable};
-use crate::id::{AgentId, BranchName, EventId, Hash, IdError, shown};
+use crate::event::{EventType, Retractable};
+use crate::id::{AgentId, BranchName, EventId, Hash};
 use crate::lineage::{self, Link};
-use crate::log::{Appended, Draft, Log, LogError, Outside};
-use crate::revision::{Revision, RevisionError};
+use crate::log::{Appended, Draft, Log, Outside};
+use crate::revision::Revision;
 use crate::store::{Branch, ReadTxn, StoreError, WriteTxn};
 use crate::text::counted;
 use crate::time::Timestamp;
 use crate::workspace;
 
+use payload::{fork_members, reverted, rollback_members};
+
+pub use error::{BranchError, Others};
 pub use list::{BranchReport, Branches, Head, Listed, Next, list};
+pub(crate) use payload::reported;
+pub use payload::reported_payload;
 pub(crate) use walk::stretches;
 pub use walk::{author, contains, lineage, live, merge_base};
 
@@ -31,83 +37,6 @@ const OTHERS_LISTED: usize = 20;
 
 /// Events that a refused rollback looks at to count those of others.
 const OTHERS_COUNTED: u64 = 10_000;
-
-/// Why a branch was left as it was. Nothing was written.
-#[derive(Debug, thiserror::Error)]
-pub enum BranchError {
-    #[error(transparent)]
-    Name(#[from] IdError),
-    #[error("a branch named '{0}' exists")]
-    Exists(BranchName),
-    #[error("a branch named '{like}' exists, which differs from '{name}' in letter case only")]
-    ExistsLike { name: BranchName, like: BranchName },
-    #[error("event {event} is not in the lineage of '{branch}'")]
-    NotInLineage { event: EventId, branch: BranchName },
-    #[error("event {event} is not live on '{branch}': {why}")]
-    NotLive { event: EventId, branch: BranchName, why: &'static str },
-    #[error("{0}")]
-    OthersReverted(Others),
-    #[error("nothing to undo on '{branch}': {why}")]
-    NothingToUndo { branch: BranchName, why: String },
-    #[error("there is no {} '{}' on '{branch}'", what.as_str(), shown(key))]
-    RetractUnknown { what: Retractable, key: String, branch: BranchName },
-    #[error(transparent)]
-    Log(#[from] LogError),
-}
-
-impl From<StoreError> for BranchError {
-    fn from(error: StoreError) -> Self {
-        Self::Log(error.into())
-    }
-}
-
-impl From<RevisionError> for BranchError {
-    fn from(error: RevisionError) -> Self {
-        Self::Log(error.into())
-    }
-}
-
-impl Coded for BranchError {
-    fn code(&self) -> Code {
-        match self {
-            Self::Name(_) => Code::INVALID_ARGUMENT,
-            Self::Exists(_) | Self::ExistsLike { .. } => Code::BRANCH_EXISTS,
-            Self::NotInLineage { .. } => Code::NOT_IN_LINEAGE,
-            Self::NotLive { .. } | Self::NothingToUndo { .. } => Code::NOT_LIVE,
-            Self::OthersReverted(_) => Code::OTHERS_REVERTED,
-            Self::RetractUnknown { .. } => Code::RETRACT_UNKNOWN,
-            Self::Log(error) => error.code(),
-        }
-    }
-}
-
-/// Live events of other agents that a rollback would revert.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Others {
-    pub agents: Vec<AgentId>,
-    /// The newest, at most 20.
-    pub events: Vec<EventId>,
-    pub count: u64,
-    /// Whether there are more than `count`, since only so many events were looked at.
-    pub more: bool,
-}
-
-impl std::fmt::Display for Others {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let agents: Vec<String> = self.agents.iter().map(|agent| format!("'{agent}'")).collect();
-        let events: Vec<String> = self.events.iter().map(ToString::to_string).collect();
-        let plus = if self.more { "more than " } else { "" };
-        let noun = if self.count == 1 && !self.more { "event" } else { "events" };
-        let dots = if self.count as usize > self.events.len() { ", …" } else { "" };
-        write!(
-            f,
-            "this would revert {plus}{} {noun} of {} ({}{dots})",
-            self.count,
-            agents.join(", "),
-            events.join(", ")
-        )
-    }
-}
 
 /// A new branch.
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
@@ -420,88 +349,8 @@ pub fn retract(
     })
 }
 
-/// The payload of `event` as reports and blocks show it: that of a fork or a rollback names events
-/// by their local ids, as docs/spec/kernel.md does; none if it was erased.
-///
-/// # Errors
-/// Those of the store.
-pub fn reported_payload(txn: &dyn ReadTxn, event: &Event) -> Result<Option<Object>, StoreError> {
-    let Some(payload) = event.members() else { return Ok(None) };
-    let target = match event.kind {
-        EventType::RolledBack => txn.link(event.id)?.live_parent,
-        _ => None,
-    };
-    reported(txn, (event.kind, event.parent), payload, target).map(Some)
-}
-
-/// The same, of an event of this type after this parent, whose payload has been read; `target` is
-/// that of a rollback.
-pub(crate) fn reported(
-    txn: &dyn ReadTxn,
-    (kind, parent): (EventType, Option<EventId>),
-    payload: Object,
-    target: Option<EventId>,
-) -> Result<Object, StoreError> {
-    Ok(match (kind, parent, target) {
-        (EventType::Forked, parent, _) => fork_members(&payload, parent),
-        (EventType::RolledBack, Some(before), Some(target)) => {
-            let (before, target) = (txn.linked(before)?, txn.linked(target)?);
-            let count = before.1.depth.saturating_sub(target.1.depth);
-            rollback_members(&payload, target.0, count, &reverted(txn, before, target)?)
-        }
-        _ => payload,
-    })
-}
-
-fn fork_members(payload: &Object, point: Option<EventId>) -> Object {
-    let mut shown = payload.clone();
-    shown.remove("fork_point_hash");
-    shown.insert("fork_point_event_id", point.map(|id| id.0));
-    shown
-}
-
-fn rollback_members(payload: &Object, target: EventId, count: u64, reverted: &Reverted) -> Object {
-    let mut shown = payload.clone();
-    shown.remove("target_hash");
-    shown.remove("reverted_count");
-    // A rollback that was imported lists them as another program numbered them.
-    shown.remove("reverted_event_ids");
-    shown.insert("target_event_id", target.0);
-    match reverted {
-        Reverted::All { reverted_event_ids } => {
-            let ids = reverted_event_ids.iter().map(|id| Value::from(id.0)).collect();
-            shown.insert("reverted_event_ids", Value::Array(ids));
-        }
-        Reverted::Ends { first_reverted_event_id, last_reverted_event_id } => {
-            shown.insert("reverted_count", count);
-            shown.insert("first_reverted_event_id", first_reverted_event_id.0);
-            shown.insert("last_reverted_event_id", last_reverted_event_id.0);
-        }
-    }
-    shown
-}
-
 fn members<const N: usize>(members: [(&str, Value); N]) -> Object {
     members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
-}
-
-/// The live events after `target` up to `head`.
-fn reverted(
-    txn: &dyn ReadTxn,
-    head: (EventId, Link),
-    target: (EventId, Link),
-) -> Result<Reverted, StoreError> {
-    let count = head.1.depth.saturating_sub(target.1.depth);
-    if count > REVERTED_LISTED {
-        let first = crate::revision::live_at(txn, head, target.1.depth + 1)?.0;
-        return Ok(Reverted::Ends {
-            first_reverted_event_id: first,
-            last_reverted_event_id: head.0,
-        });
-    }
-    let mut ids = live(txn, Some(head.0), target.1.depth)?;
-    ids.reverse();
-    Ok(Reverted::All { reverted_event_ids: ids })
 }
 
 /// The live events after `target` up to `head` that are not by `agent`; none if all are. O(log n) if

@@ -6,6 +6,7 @@
 //!
 //! Rule: docs/spec/kernel.md, section 1; refusals: docs/design.md, "Canonical input".
 
+mod error;
 mod object;
 mod reader;
 #[cfg(test)]
@@ -13,8 +14,9 @@ mod tests;
 mod value;
 mod writer;
 
+pub use error::{JsonError, JsonErrorKind};
 pub use object::Object;
-pub use reader::{JsonError, JsonErrorKind, MAX_DEPTH, MAX_INT_DIGITS};
+pub use reader::{MAX_DEPTH, MAX_INT_DIGITS};
 pub use value::{Int, Value};
 pub use writer::write_string;
 

@@ -6,6 +6,7 @@
 //! Rule: docs/design.md, section 3; docs/merge.md.
 
 mod base;
+mod error;
 mod plan;
 mod report;
 
@@ -13,17 +14,16 @@ use std::collections::BTreeMap;
 
 use crate::branch::Act;
 use crate::canon::{Object, Value};
-use crate::code::{Code, Coded};
 use crate::erase::ORIGIN;
 use crate::event::{Event, EventType, Retractable};
 use crate::id::{AgentId, BranchName, EventId, Hash, shown};
 use crate::log::{Draft, Log, LogError, Outside};
 use crate::store::{ReadTxn, StoreError};
-use crate::text::counted;
 use crate::workspace;
 use crate::workspace::fold::State;
 
 pub use base::{bases, has};
+pub use error::MergeError;
 pub use plan::{Entry, Outcome, Record, plan, record};
 pub use report::{Applied, Conflict, LISTED, Merged, Side};
 
@@ -56,57 +56,6 @@ pub struct Settled {
     pub keys: Vec<(String, Settle)>,
     /// All others.
     pub rest: Option<Settle>,
-}
-
-/// Why nothing was merged.
-#[derive(Debug, thiserror::Error)]
-pub enum MergeError {
-    #[error("'{0}' belongs to mk; it cannot be merged")]
-    Reserved(BranchName),
-    #[error("{} with '{source_branch}': {}", how_many(conflicts.len()), listed(conflicts))]
-    Conflicts { source_branch: BranchName, conflicts: Vec<Conflict> },
-    #[error("there is no conflict about '{}'", shown(.0))]
-    NoConflict(String),
-    #[error("'{}' is the key of {}", shown(key), kinds.join(" and of "))]
-    Ambiguous { key: String, kinds: Vec<String> },
-    #[error("'{}' is settled twice", shown(.0))]
-    Twice(String),
-    #[error(transparent)]
-    Log(#[from] LogError),
-}
-
-fn how_many(count: usize) -> String {
-    if count == 1 { "a conflict".to_owned() } else { counted(count as u64, "conflict") }
-}
-
-/// Conflicts that a refusal names.
-const NAMED: usize = 10;
-
-fn listed(conflicts: &[Conflict]) -> String {
-    let named = conflicts.iter().take(NAMED);
-    let mut named: Vec<String> =
-        named.map(|it| format!("{} '{}'", it.kind, shown(&it.key))).collect();
-    if conflicts.len() > NAMED {
-        named.push(format!("and {} more", conflicts.len() - NAMED));
-    }
-    named.join(", ")
-}
-
-impl From<StoreError> for MergeError {
-    fn from(error: StoreError) -> Self {
-        Self::Log(error.into())
-    }
-}
-
-impl Coded for MergeError {
-    fn code(&self) -> Code {
-        match self {
-            Self::Reserved(_) => Code::RESERVED_BRANCH,
-            Self::Conflicts { .. } => Code::MERGE_CONFLICT,
-            Self::NoConflict(_) | Self::Ambiguous { .. } | Self::Twice(_) => Code::INVALID_ARGUMENT,
-            Self::Log(error) => error.code(),
-        }
-    }
 }
 
 /// What is merged: the timeline that ends at an event, known as a branch.

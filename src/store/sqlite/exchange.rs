@@ -3,7 +3,7 @@
 use rusqlite::Row;
 
 use super::Txn;
-use super::txn::{count, signed};
+use super::row::{count, signed};
 use crate::id::Hash;
 use crate::store::{AuditRow, Binding, ExchangeRead, ExchangeWrite, PeerRow, StoreError};
 use crate::time::Timestamp;

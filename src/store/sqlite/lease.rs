@@ -5,7 +5,7 @@ use std::time::Duration;
 use rusqlite::Row;
 use rusqlite::types::Type;
 
-use super::txn::count;
+use super::row::count;
 use crate::id::{AgentId, LineageId};
 use crate::store::{Holder, Lease};
 use crate::time::Timestamp;

@@ -8,6 +8,7 @@ mod lease;
 mod main_file;
 mod notice;
 mod open;
+mod row;
 mod txn;
 
 use std::fs;

@@ -3,7 +3,7 @@
 use rusqlite::Row;
 
 use super::Txn;
-use super::txn::count;
+use super::row::count;
 use crate::id::AgentId;
 use crate::store::{Notice, NoticeRead, NoticeWrite, Notices, StoreError};
 use crate::time::Timestamp;

@@ -1,14 +1,15 @@
 //! What a person and a script see when there is no answer.
 
+mod details;
+mod usage;
+
 use std::io::{self, Write};
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
 use mk::backup::BackupError;
 use mk::branch::BranchError;
 use mk::code::{Code, Coded};
 use mk::erase::EraseError;
 use mk::event::ContentError;
-use mk::id::shown;
 use mk::lease::{LeaseError, ResourceError, TtlError};
 use mk::log::{EventLineError, LogError};
 use mk::lookup::LookupError;
@@ -24,12 +25,12 @@ use mk::store::{FolderError, StoreError};
 use mk::sync::{PolicyError, SyncError};
 use mk::transfer::{self, ExportError};
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::line;
+use crate::cli::line;
+use details::Detailed;
 
-/// Conflicts of a merge that a refusal lists.
-const CONFLICTS_LISTED: usize = 50;
+pub use usage::usage_failure;
 
 /// A command that could not, or may not, do what was asked.
 #[derive(Debug, Clone)]
@@ -276,234 +277,6 @@ impl From<SettingError> for Failure {
     }
 }
 
-/// What a program needs to know of a refusal beside its code.
-///
-/// Rule: docs/spec/mcp.md, section 6.2.
-trait Detailed {
-    fn details(&self) -> Map<String, Value>;
-}
-
-impl Detailed for StoreError {
-    fn details(&self) -> Map<String, Value> {
-        Map::new()
-    }
-}
-
-impl Detailed for MergeError {
-    fn details(&self) -> Map<String, Value> {
-        match self {
-            Self::Conflicts { conflicts, .. } => {
-                let listed = &conflicts[..conflicts.len().min(CONFLICTS_LISTED)];
-                let omitted = conflicts.len() - listed.len();
-                members(json!({ "keys": listed, "omitted": omitted }))
-            }
-            Self::Log(error) => error.details(),
-            _ => Map::new(),
-        }
-    }
-}
-
-impl Detailed for TransferError {
-    fn details(&self) -> Map<String, Value> {
-        Map::new()
-    }
-}
-
-impl Detailed for OperationError {
-    fn details(&self) -> Map<String, Value> {
-        Map::new()
-    }
-}
-
-impl Detailed for BackupError {
-    fn details(&self) -> Map<String, Value> {
-        match self {
-            Self::EventsLost { events, first } => {
-                members(json!({ "events": events, "first_event_id": first }))
-            }
-            _ => Map::new(),
-        }
-    }
-}
-
-impl Detailed for EraseError {
-    fn details(&self) -> Map<String, Value> {
-        match self {
-            Self::NotErasable { event, .. } => members(json!({ "event_id": event })),
-            Self::Revision(error) => error.details(),
-            Self::Log(_) | Self::Store(_) => Map::new(),
-        }
-    }
-}
-
-impl Detailed for ExportError {
-    fn details(&self) -> Map<String, Value> {
-        match self {
-            Self::Revision(error) => error.details(),
-            Self::Write(_) | Self::Store(_) => Map::new(),
-        }
-    }
-}
-
-impl Detailed for transfer::ImportError {
-    fn details(&self) -> Map<String, Value> {
-        match self {
-            Self::BadLine { line, .. } | Self::Diverged { line, .. } => {
-                members(json!({ "line": line }))
-            }
-            Self::Read(_) | Self::Log(_) | Self::Store(_) => Map::new(),
-        }
-    }
-}
-
-impl Detailed for RevisionError {
-    fn details(&self) -> Map<String, Value> {
-        match self {
-            Self::BranchNotFound { nearest: Some(nearest), .. } => {
-                members(json!({ "nearest": nearest }))
-            }
-            Self::Ambiguous { candidates, .. } => members(json!({ "candidates": candidates })),
-            Self::BranchNotFound { nearest: None, .. }
-            | Self::EventNotFound { .. }
-            | Self::Store(_) => Map::new(),
-        }
-    }
-}
-
-impl Detailed for LogError {
-    fn details(&self) -> Map<String, Value> {
-        match self {
-            Self::StaleHead { expected, actual, .. } => {
-                members(json!({ "expected": expected, "actual": actual }))
-            }
-            Self::Revision(error) => error.details(),
-            _ => Map::new(),
-        }
-    }
-}
-
-impl Detailed for BranchError {
-    fn details(&self) -> Map<String, Value> {
-        match self {
-            Self::OthersReverted(others) => members(json!(others)),
-            Self::Log(error) => error.details(),
-            _ => Map::new(),
-        }
-    }
-}
-
-impl Detailed for NoticeError {
-    fn details(&self) -> Map<String, Value> {
-        match self {
-            Self::NotAuthor { id, author } => members(json!({ "notice_id": id, "author": author })),
-            Self::Conflict { id } => members(json!({ "notice_id": id })),
-            Self::Log(error) => error.details(),
-            _ => Map::new(),
-        }
-    }
-}
-
-impl Detailed for SyncError {
-    fn details(&self) -> Map<String, Value> {
-        match self {
-            Self::Bound { bound, .. } => {
-                members(json!({ "workspace_id": bound.workspace, "peer_id": bound.peer }))
-            }
-            _ => Map::new(),
-        }
-    }
-}
-
-impl Detailed for PolicyError {
-    fn details(&self) -> Map<String, Value> {
-        Map::new()
-    }
-}
-
-impl Detailed for FolderError {
-    fn details(&self) -> Map<String, Value> {
-        Map::new()
-    }
-}
-
-impl Detailed for SourceError {
-    fn details(&self) -> Map<String, Value> {
-        Map::new()
-    }
-}
-
-impl Detailed for ContentError {
-    fn details(&self) -> Map<String, Value> {
-        Map::new()
-    }
-}
-
-impl Detailed for EventLineError {
-    fn details(&self) -> Map<String, Value> {
-        Map::new()
-    }
-}
-
-impl Detailed for LookupError {
-    fn details(&self) -> Map<String, Value> {
-        Map::new()
-    }
-}
-
-impl Detailed for ImportError {
-    fn details(&self) -> Map<String, Value> {
-        match self {
-            Self::Blocked { findings, count } => {
-                members(json!({ "blockers": findings, "blockers_total": count }))
-            }
-            Self::Log(error) => error.details(),
-            _ => Map::new(),
-        }
-    }
-}
-
-impl Detailed for ResourceError {
-    fn details(&self) -> Map<String, Value> {
-        Map::new()
-    }
-}
-
-impl Detailed for TtlError {
-    fn details(&self) -> Map<String, Value> {
-        Map::new()
-    }
-}
-
-impl Detailed for LeaseError {
-    fn details(&self) -> Map<String, Value> {
-        match self {
-            Self::Held(held) => members(json!({
-                "resource": held.resource,
-                "holder": held.holder,
-                "expires_in_s": held.left.as_secs_f64(),
-                "token": held.token,
-            })),
-            Self::Queued { resource, waiting } => {
-                members(json!({ "resource": resource.as_str(), "waiting": waiting }))
-            }
-            Self::Lost { resource, token, lost } => members(json!({
-                "resource": resource.as_str(),
-                "token": token,
-                "reason": lost.as_str(),
-            })),
-            Self::Log(error) => error.details(),
-            Self::Resource(_) | Self::Operation(_) => Map::new(),
-        }
-    }
-}
-
-fn members(object: Value) -> Map<String, Value> {
-    match object {
-        Value::Object(members) => members,
-        _ => Map::new(),
-    }
-}
-
 /// The next step after a refusal with this code, where there is one for all of them.
 fn hint(code: Code) -> Option<&'static str> {
     Some(match code {
@@ -553,63 +326,5 @@ fn hint(code: Code) -> Option<&'static str> {
         Code::SOURCE_CHANGED => "try again when nobody writes to it",
         Code::OP_CONFLICT => "use another op id for another request",
         _ => return None,
-    })
-}
-
-/// A fault in the arguments, in one line, from clap's several. `command` is the one they were for.
-pub fn usage_failure(error: &clap::Error, command: &str) -> Failure {
-    let text = |kind| match error.get(kind) {
-        Some(ContextValue::String(text)) => text.as_str(),
-        _ => "",
-    };
-    let (argument, value) = (text(ContextKind::InvalidArg), text(ContextKind::InvalidValue));
-    let message = match error.kind() {
-        ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            "no command is given".to_owned()
-        }
-        ErrorKind::UnknownArgument if argument.starts_with('-') => {
-            format!("unknown option '{}'", shown(argument))
-        }
-        ErrorKind::UnknownArgument => format!("unexpected argument '{}'", shown(argument)),
-        ErrorKind::InvalidValue if value.is_empty() => format!("'{argument}' needs a value"),
-        ErrorKind::InvalidValue => {
-            let values = match error.get(ContextKind::ValidValue) {
-                Some(ContextValue::Strings(values)) => values.join(", "),
-                _ => String::new(),
-            };
-            format!("invalid value '{}' for '{argument}': not one of {values}", shown(value))
-        }
-        ErrorKind::ValueValidation => {
-            let why = std::error::Error::source(error).map_or(String::new(), ToString::to_string);
-            format!("invalid value '{}' for '{argument}': {why}", shown(value))
-        }
-        ErrorKind::TooManyValues => format!("'{argument}' takes no value '{}'", shown(value)),
-        ErrorKind::InvalidUtf8 => not_utf8(),
-        _ => first_lines(error),
-    };
-    Failure::usage(message).hint(match error.get(ContextKind::SuggestedArg) {
-        Some(ContextValue::String(near)) => format!("did you mean '{near}'?"),
-        _ => format!("see `{command} --help`"),
-    })
-}
-
-/// What clap says above its usage, on one line. It names what was defined and not what was given.
-fn first_lines(error: &clap::Error) -> String {
-    let text = error.render().to_string();
-    let text = text.trim_start_matches("error: ");
-    let text = text.split("\n\n").next().unwrap_or(text);
-    let mut message = String::new();
-    for line in text.lines().map(str::trim) {
-        let mark = if message.is_empty() || message.ends_with(':') { " " } else { ", " };
-        message.push_str(mark);
-        message.push_str(line);
-    }
-    message.trim_start().to_owned()
-}
-
-fn not_utf8() -> String {
-    let found = std::env::args_os().skip(1).zip(1..).find(|(word, _)| word.to_str().is_none());
-    found.map_or("an argument is not UTF-8".to_owned(), |(word, position)| {
-        format!("argument {position} is not UTF-8: '{}'", shown(&word.to_string_lossy()))
     })
 }
