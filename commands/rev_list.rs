@@ -23,25 +23,25 @@ pub fn run(args: &RevList, ctx: &mut Context) -> Result<Answer, Failure> {
     let json = ctx.out.json;
     let actor = store.read(|txn| ctx.actor(txn))?;
     let out = ctx.out.writer();
-    let mut count = 0_u64;
+    if args.count {
+        let count = store.read(|txn| args.walk.count(txn, &actor))?;
+        match json {
+            true => writeln!(out, "{{\"count\":{count}}}")?,
+            false => writeln!(out, "{count}")?,
+        }
+        return Ok(Answer::Yes);
+    }
     store.read(|txn| {
         args.walk.walk(txn, &actor, |event| {
-            count += 1;
-            match (args.count, json, args.id) {
-                (true, ..) => {}
-                (_, true, _) => {
+            match (json, args.id) {
+                (true, _) => {
                     writeln!(out, "{{\"event_id\":{},\"hash\":\"{}\"}}", event.id, event.hash)?;
                 }
-                (_, _, true) => writeln!(out, "{}", event.id)?,
+                (_, true) => writeln!(out, "{}", event.id)?,
                 _ => writeln!(out, "{}", event.hash)?,
             }
             Ok(())
         })
     })?;
-    match (args.count, json) {
-        (true, true) => writeln!(out, "{{\"count\":{count}}}")?,
-        (true, false) => writeln!(out, "{count}")?,
-        _ => {}
-    }
     Ok(Answer::Yes)
 }

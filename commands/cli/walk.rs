@@ -60,6 +60,11 @@ impl Filter {
         self.by.is_some() || self.kind.is_some() || self.key.is_some() || self.grep.is_some()
     }
 
+    /// Whether it passes over nothing.
+    fn fits_all(&self) -> bool {
+        !self.has_gaps() && self.since.is_none() && self.until.is_none()
+    }
+
     pub fn fits(&self, event: &Event) -> bool {
         self.by.as_ref().is_none_or(|agent| *agent == event.agent)
             && self.kind.is_none_or(|kind| kind == event.kind)
@@ -114,6 +119,20 @@ impl WalkArgs {
             return Ok(());
         }
         self.each(txn, &mut path, visit)
+    }
+
+    /// How many events there are to go through. O(log n) without a filter.
+    pub fn count(&self, txn: &dyn ReadTxn, actor: &Actor) -> Result<u64, Failure> {
+        if self.filter.fits_all() {
+            let length = self.path(txn, actor)?.length(txn)?;
+            return Ok(length.min(self.max_count.unwrap_or(u64::MAX)));
+        }
+        let mut count = 0;
+        self.each(txn, &mut self.path(txn, actor)?, |_| {
+            count += 1;
+            Ok(())
+        })?;
+        Ok(count)
     }
 
     fn each(
@@ -181,6 +200,17 @@ enum Step {
 }
 
 impl Path {
+    /// How many events it goes through.
+    fn length(&self, txn: &dyn ReadTxn) -> Result<u64, StoreError> {
+        let place = |id: EventId| match self.step {
+            Step::Log => Ok(id.0.unsigned_abs()),
+            Step::Parent => Ok(txn.known_event(id)?.sequence),
+            Step::LiveParent => Ok(txn.link(id)?.depth),
+        };
+        let [at, stop] = [self.at, self.stop].map(|id| id.map_or(Ok(0), place));
+        Ok(at?.saturating_sub(stop?))
+    }
+
     fn next(&mut self, txn: &dyn ReadTxn) -> Result<Option<Event>, StoreError> {
         let Some(id) = self.at.filter(|id| id.0 > 0 && Some(*id) != self.stop) else {
             return Ok(None);

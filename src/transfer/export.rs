@@ -1,10 +1,10 @@
 //! Events out of a store, a line each.
 
 use std::cmp::Reverse;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::io::{self, Write};
 
-use crate::branch;
 use crate::canon::{Object, Value};
 use crate::code::{Code, Coded};
 use crate::event::Event;
@@ -86,10 +86,7 @@ pub fn export(
         let Some(head) = branch.head else { continue };
         let event = txn.known_event(head)?;
         out.head(branch, &event)?;
-        for (lineage, last) in branch::stretches(txn, &event)? {
-            let reached = upto.entry(lineage).or_insert(last);
-            *reached = last.max(*reached);
-        }
+        include(txn, &mut upto, &event)?;
     }
     let mut after = None;
     loop {
@@ -109,6 +106,30 @@ pub fn export(
         false => by_time(txn, &upto, since, &mut out)?,
     }
     Ok(out.exported)
+}
+
+/// Lets the lineage that ends at `last` go out too. Over all calls O(branches that go out).
+fn include(
+    txn: &dyn ReadTxn,
+    upto: &mut BTreeMap<LineageId, EventId>,
+    last: &Event,
+) -> Result<(), StoreError> {
+    let mut at = Some((last.lineage, last.id));
+    while let Some((lineage, last)) = at {
+        at = match upto.entry(lineage) {
+            // What it was forked from goes out already, whichever of its events were the last.
+            Entry::Occupied(mut reached) => {
+                *reached.get_mut() = last.max(*reached.get());
+                None
+            }
+            Entry::Vacant(reached) => {
+                reached.insert(last);
+                let point = txn.lineage(lineage)?.fork_point;
+                point.map(|point| (point.lineage, point.event))
+            }
+        };
+    }
+    Ok(())
 }
 
 /// Where lines go, and how many went.

@@ -170,6 +170,30 @@ fn a_walk_of_the_lineage_finds_what_was_rolled_back() {
 }
 
 #[test]
+fn rev_list_counts_what_it_prints() {
+    let repo = forked();
+    repo.mk("--agent ann rollback 3 -m 'wrong way' --include-others").success();
+    repo.mk("--agent bob --branch try note more").success();
+    let ranges = ["", "main", "try", "3", "5", "main..try", "try..main", "3..main", "5..try"];
+    for range in ranges
+        .map(|range| format!("{range} --lineage"))
+        .iter()
+        .map(String::as_str)
+        .chain(ranges)
+        .chain(["--all"])
+    {
+        for filter in
+            ["", "-n 2", "-n 0", "--by ann", "--by ann -n 1", "--since 2026-11-30T10:00:03Z"]
+        {
+            let words = format!("rev-list {range} {filter}");
+            let printed = repo.mk(&words).success().get_output().stdout.clone();
+            let count = printed.iter().filter(|byte| **byte == b'\n').count();
+            repo.mk(&format!("{words} --count")).success().stdout(format!("{count}\n"));
+        }
+    }
+}
+
+#[test]
 fn merge_base_is_the_last_event_of_both() {
     forked().session(
         r#"
