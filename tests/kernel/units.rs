@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use mk::attach::document::{Dialect, Edit, Format, Tree, edited, parse};
 use mk::canon::{Object, Value};
 use mk::compaction::insight;
 use mk::event::{Content, Event};
@@ -15,14 +16,17 @@ use mk::workspace::render;
 use sha2::{Digest, Sha256};
 
 use crate::cases::exchange::write_private;
-use crate::cases::{directory, read_lines, waiting};
+use crate::cases::{directory, read_lines};
 
 /// Replayed in the modules of the library that hold the function.
 const IN_THE_LIBRARY: &[&str] = &["blockers", "canonical", "coercion", "tokens"];
 
 /// Replayed below.
 const HERE: &[&str] =
-    &["discovery", "hash", "ids", "insights", "normalize", "render", "sync_config"];
+    &["attach", "discovery", "hash", "ids", "insights", "normalize", "render", "sync_config"];
+
+/// Replayed by the tests of the command that they are about: tests/cli/mcp/memkernel.rs.
+const IN_THE_PROGRAM: &[&str] = &["mcp/conversation.jsonl", "mcp/tools.json"];
 
 fn lines(name: &str) -> Vec<Object> {
     read_lines(&directory().join(format!("unit/{name}.jsonl")))
@@ -33,10 +37,10 @@ fn text<'a>(line: &'a Object, name: &str) -> &'a str {
 }
 
 #[test]
-fn every_recorded_file_is_replayed_or_waits_for_its_part() {
+fn every_recorded_file_is_replayed() {
     let replayed = IN_THE_LIBRARY.iter().chain(HERE).map(|name| format!("unit/{name}.jsonl"));
     let known: BTreeSet<String> =
-        replayed.chain(waiting::FILES.iter().map(|(name, _)| (*name).to_owned())).collect();
+        replayed.chain(IN_THE_PROGRAM.iter().map(|name| (*name).to_owned())).collect();
     for folder in ["unit", "mcp"] {
         // The sample in the repository has not all folders.
         let Ok(files) = fs::read_dir(directory().join(folder)) else { continue };
@@ -223,5 +227,129 @@ fn lay_out(root: &Path, line: &Object) {
     for file in paths("files") {
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, "").unwrap();
+    }
+}
+
+/// What `mk` does otherwise than the peer with a configuration.
+enum Otherwise {
+    /// What a person put into our entry stays: a member, its value as JSON, and what is done then.
+    Keeps(&'static [&'static str], &'static str, &'static str),
+    /// An entry is edited in the spelling that it has, where the peer refuses: with dotted keys, or as an
+    /// inline table.
+    Edits,
+    /// A document that spells one name in two ways is not written at all, since it could not be written
+    /// as it was.
+    Refuses,
+}
+
+/// The lines that show it, by number.
+///
+/// Rule: docs/spec/attach.md, section 4, item 4.
+const OTHER_EDITS: &[(usize, Otherwise)] = &[
+    (8, Otherwise::Keeps(&["disabled"], "true", "unchanged")),
+    (21, Otherwise::Keeps(&["env", "A"], r#""1""#, "updated")),
+    (22, Otherwise::Refuses),
+    (23, Otherwise::Edits),
+    (27, Otherwise::Edits),
+];
+
+#[test]
+fn entries_are_put_into_configurations_as_recorded_but_for_named_differences() {
+    for (number, line) in lines("attach").into_iter().enumerate() {
+        let (format, place) = match text(&line, "fn") {
+            "merge_json" => (Format::Json(Dialect::Json), "mcpServers"),
+            "merge_toml" => (Format::Toml, "mcp_servers"),
+            _ => continue,
+        };
+        let mut entry = line.get("entry").and_then(Value::as_object).unwrap().clone();
+        for (name, value) in line.get("extra").and_then(Value::as_object).into_iter().flatten() {
+            entry.insert(name, value.clone());
+        }
+        let path = [place, text(&line, "server")];
+        // Tables last, as an entry has them.
+        let Tree::Map(mut members) = tree(&entry.into()) else { unreachable!("it is an object") };
+        members.sort_by_key(|(_, member)| member.as_map().is_some());
+        let entry = Tree::Map(members);
+        let edit = Edit::Set(path.map(str::to_owned).to_vec(), entry.clone());
+        let before = line.get("before").and_then(Value::as_str).unwrap_or_default();
+        let done = edited(before, format, &edit);
+        let recorded = line.get("after").map(tree);
+        let other = OTHER_EDITS.iter().find(|(of, _)| *of == number);
+        let expected = match other {
+            None => recorded,
+            Some((_, Otherwise::Keeps(member, value, _))) => {
+                let value = tree(&Value::parse(value.as_bytes()).unwrap());
+                recorded.map(|tree| tree.with(&[&path, *member].concat(), &value))
+            }
+            Some((_, Otherwise::Edits)) => Some(Tree::Map(Vec::new()).with(&path, &entry)),
+            Some((_, Otherwise::Refuses)) => None,
+        };
+        let expected = expected.as_ref().map(value);
+        let read = |text: &str| parse(text, format).unwrap().unwrap_or(Tree::Map(Vec::new()));
+        let after = done.as_ref().ok().map(|text| value(&read(text)));
+        assert_eq!(after, expected, "{number}: {line:?}");
+        let Ok(text) = done else { continue };
+        let action = match other {
+            None => line.get("action").and_then(Value::as_str),
+            Some((_, Otherwise::Keeps(_, _, action))) => Some(*action),
+            Some((_, Otherwise::Edits | Otherwise::Refuses)) => Some("updated"),
+        };
+        if let Some(action) = action {
+            let done = match parse(before, format).unwrap().and_then(|it| it.at(&path).cloned()) {
+                None => "added",
+                Some(_) if text == before => "unchanged",
+                Some(_) => "updated",
+            };
+            assert_eq!(done, action, "{number}");
+        }
+        assert_eq!(edited(&text, format, &edit).as_ref(), Ok(&text), "{number}: the second time");
+    }
+}
+
+fn tree(value: &Value) -> Tree {
+    match value {
+        Value::String(text) => Tree::text(text.as_str()),
+        Value::Array(items) => Tree::List(items.iter().map(tree).collect()),
+        Value::Object(members) => {
+            Tree::Map(members.iter().map(|(name, it)| (name.to_owned(), tree(it))).collect())
+        }
+        plain => Tree::Plain(plain.canonical()),
+    }
+}
+
+fn value(tree: &Tree) -> Value {
+    match tree {
+        Tree::Plain(text) => Value::parse(text.as_bytes()).unwrap(),
+        Tree::Text(text) => text.as_str().into(),
+        Tree::List(items) => Value::Array(items.iter().map(value).collect()),
+        Tree::Map(members) => {
+            Object::from_iter(members.iter().map(|(name, it)| (name.as_str(), value(it)))).into()
+        }
+    }
+}
+
+/// The peer adds a line to the `.gitignore` of the person. The directory of `mk` has one of its own.
+///
+/// Rule: docs/design.md, section 4, "Where the project is".
+#[test]
+fn no_gitignore_of_a_person_is_ever_edited() {
+    for line in lines("attach") {
+        if text(&line, "fn") != "gitignore" {
+            continue;
+        }
+        let root = tempfile::tempdir().unwrap();
+        if line.get("is_git") == Some(&true.into()) {
+            fs::create_dir(root.path().join(".git")).unwrap();
+            fs::write(root.path().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        }
+        let file = root.path().join(".gitignore");
+        let before = line.get("before").and_then(Value::as_str);
+        if let Some(before) = before {
+            fs::write(&file, before).unwrap();
+        }
+        location::create_directory(&root.path().join(location::DIRECTORY)).unwrap();
+        assert_eq!(fs::read_to_string(&file).ok().as_deref(), before, "{line:?}");
+        let own = root.path().join(location::DIRECTORY).join(".gitignore");
+        assert_eq!(fs::read_to_string(own).unwrap(), "*\n");
     }
 }

@@ -105,6 +105,10 @@ pub fn edited(text: &str, format: Format, edit: &Edit) -> Result<String, Fault> 
         // A table that no line names is there only as long as there is something in it.
         (read, wanted) = (read.without_empty(&names(path)), wanted.without_empty(&names(path)));
     }
+    if format == Format::Toml {
+        // A new member stands before the tables within its own, whatever came first.
+        (read, wanted) = (read.sorted(), wanted.sorted());
+    }
     if read == wanted { Ok(format!("{mark}{new}")) } else { Err(Fault::Unsafe) }
 }
 

@@ -105,6 +105,21 @@ impl Tree {
         Self::Map(members)
     }
 
+    /// The same with the members of all maps by key; those of one key stay in their order.
+    #[must_use]
+    pub fn sorted(self) -> Self {
+        match self {
+            Self::Map(members) => {
+                let mut members: Vec<_> =
+                    members.into_iter().map(|(key, value)| (key, value.sorted())).collect();
+                members.sort_by(|(a, _), (b, _)| a.cmp(b));
+                Self::Map(members)
+            }
+            Self::List(items) => Self::List(items.into_iter().map(Self::sorted).collect()),
+            plain => plain,
+        }
+    }
+
     /// This without the maps on the way along `path` that are empty.
     #[must_use]
     pub fn without_empty(&self, path: &[&str]) -> Self {

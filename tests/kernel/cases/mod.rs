@@ -1,7 +1,7 @@
 //! The recorded scenarios of the peer, replayed on both engines.
 //!
 //! How they are laid out and compared: tests/cases/kernel/README.md. Where `mk` is meant to answer
-//! otherwise: [`exceptions`]. What waits for a part that is still to come: [`waiting`].
+//! otherwise: [`exceptions`].
 
 mod compare;
 mod exceptions;
@@ -10,7 +10,6 @@ mod leases;
 mod notices;
 mod replay;
 mod scenario;
-pub mod waiting;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
