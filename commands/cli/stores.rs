@@ -42,8 +42,11 @@ impl Stores {
         }
     }
 
-    /// Keeps a store for the next call.
+    /// Keeps a store for the next call, if it can be kept.
     pub fn give(&self, kept: Kept, store: Sqlite) {
+        if !store.can_be_kept() {
+            return;
+        }
         let mut idle = self.idle();
         if idle.iter().filter(|(purpose, _)| *purpose == kept).count() < MOST {
             idle.push((kept, store));

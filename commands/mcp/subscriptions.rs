@@ -241,7 +241,9 @@ impl Subscriptions {
             self.tell(&mut state);
             drop(state);
             let waited = match &mut changes {
-                Some((changes, _)) => changes.wait(GLANCE, None).is_ok(),
+                Some((changes, _)) => {
+                    changes.store().can_be_kept() && changes.wait(GLANCE, None).is_ok()
+                }
                 None => false,
             };
             if !waited {

@@ -60,6 +60,8 @@ pub struct Sqlite {
     file: (u64, u64),
     /// How long to wait for the write lock.
     lock_timeout: Duration,
+    /// Whether others' commits are seen, and nothing stands in the way of a write of this process.
+    is_lasting: bool,
 }
 
 fn file_id(file: &fs::Metadata) -> (u64, u64) {
@@ -70,6 +72,12 @@ fn file_id(file: &fs::Metadata) -> (u64, u64) {
 /// count as current.
 fn id_at(path: &Path) -> (u64, u64) {
     fs::metadata(path).map_or((0, 0), |file| file_id(&file))
+}
+
+/// Whether this user may write the file. It is not opened for that: to close it would release the locks
+/// that SQLite has on it.
+fn can_write(path: &Path) -> bool {
+    rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok()
 }
 
 /// How sure a finished write is.
@@ -181,6 +189,7 @@ impl Sqlite {
         // content in the WAL none is needed: the main file is the whole store. Else the index is
         // made in memory, which SQLite does under an exclusive lock; to a reader only the file
         // system without locks grants one. Either way the store is read as it is just now.
+        let is_lasting = opened.is_ok() && can_write(&with_suffix(path, "-shm"));
         let opened = match opened {
             Err(error) if cannot_open(&error) && has_content(&with_suffix(path, "-wal")) => {
                 Connection::open_with_flags_and_vfs(path, READS, c"unix-none").and_then(
@@ -193,7 +202,9 @@ impl Sqlite {
             Err(error) if cannot_open(&error) => open_immutable(path),
             opened => opened,
         };
-        Self::opened_to_read(opened, path, file)
+        let mut store = Self::opened_to_read(opened, path, file)?;
+        store.is_lasting = is_lasting;
+        Ok(store)
     }
 
     /// The same for a store that is a copy nobody uses: nothing is made beside it, if nothing is there.
@@ -217,7 +228,8 @@ impl Sqlite {
     ) -> Result<Self, StoreError> {
         let (connection, version) = opened.map_err(|error| failure(error, path, Duration::ZERO))?;
         let path = path.to_owned();
-        let store = Self { connection, path, file, lock_timeout: Duration::ZERO };
+        let (lock_timeout, is_lasting) = (Duration::ZERO, false);
+        let store = Self { connection, path, file, lock_timeout, is_lasting };
         store.check_version(version, "min_reader")?;
         Ok(store)
     }
@@ -255,7 +267,8 @@ impl Sqlite {
         connection
             .pragma_update_and_check(None, "secure_delete", "ON", |_| Ok(()))
             .map_err(failed)?;
-        let store = Self { connection, path: path.to_owned(), file, lock_timeout };
+        let owned = path.to_owned();
+        let store = Self { connection, path: owned, file, lock_timeout, is_lasting: true };
         let version = store
             .connection
             .query_row("PRAGMA user_version", (), |row| row.get(0))
@@ -308,6 +321,14 @@ impl Sqlite {
         let need = if reads { "min_reader" } else { "min_writer" };
         self.check_version(version.map_err(failed)?, need)?;
         Ok(true)
+    }
+
+    /// Whether it may stay open: what was opened where nothing can be written may not see what others
+    /// commit, and as long as it is open SQLite takes the index of the WAL for read-only in this whole
+    /// process, even once it is not.
+    #[must_use]
+    pub fn can_be_kept(&self) -> bool {
+        self.is_lasting
     }
 
     /// Keeps no more pages in memory than a store that is only read, for who keeps it open.
