@@ -3,7 +3,7 @@
 pub mod clear;
 pub mod list;
 pub mod post;
-mod transfer;
+pub mod transfer;
 
 use clap::Subcommand;
 

@@ -18,7 +18,11 @@ pub struct Export {
 }
 
 pub fn export(args: &Export, ctx: &mut Context) -> Result<Answer, Failure> {
-    let ids = Some(args.ids.as_slice()).filter(|ids| !ids.is_empty());
+    give_out(Some(args.ids.as_slice()).filter(|ids| !ids.is_empty()), ctx)
+}
+
+/// Prints the document of the notices with these ids, or of all.
+pub fn give_out(ids: Option<&[NoticeId]>, ctx: &mut Context) -> Result<Answer, Failure> {
     let document = ctx.read(|txn| Ok(notice::export(txn, ids)?))?;
     writeln!(ctx.out.writer(), "{document}")?;
     Ok(Answer::Yes)
@@ -44,8 +48,12 @@ impl Text for Imported {
 }
 
 pub fn import(args: &Import, ctx: &mut Context) -> Result<Answer, Failure> {
-    let bytes = read(&args.file)?;
-    let imported = ctx.write(|txn, _, _| Ok(notice::import(txn, &bytes)?))?;
+    take_in(&read(&args.file)?, ctx)
+}
+
+/// Takes in the notices of a document.
+pub fn take_in(document: &[u8], ctx: &mut Context) -> Result<Answer, Failure> {
+    let imported = ctx.write(|txn, _, _| Ok(notice::import(txn, document)?))?;
     for id in &imported.secrets_in {
         // It is imported, whether stderr can be written or not.
         let _ = writeln!(io::stderr(), "warning: notice {id} holds what looks like a secret");

@@ -4,8 +4,9 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use mk::store::Engine;
-use mk::sync::{self, AuditReport, ExchangeStatus};
+use mk::store::{Engine, ReadTxn};
+use mk::sync::{self, AuditReport, ExchangeStatus, Policy};
+use mk::time::Timestamp;
 use serde::Serialize;
 
 use super::policy_path;
@@ -42,7 +43,7 @@ pub fn enable(args: &Enable, ctx: &mut Context) -> Result<Answer, Failure> {
         .to_str()
         .ok_or_else(|| Failure::usage(format!("'{}' is not UTF-8", path.display())))?;
     ctx.write(|txn, _, _| Ok(sync::enable(txn, &exchange.policy, path)?))?;
-    let mk::sync::Policy { workspace, peer, .. } = exchange.policy;
+    let Policy { workspace, peer, .. } = exchange.policy;
     ctx.print(&Enabled { workspace_id: workspace, peer_id: peer })?;
     Ok(Answer::Yes)
 }
@@ -64,6 +65,13 @@ impl Text for sync::Run {
 }
 
 pub fn run(_: &Run, ctx: &mut Context) -> Result<Answer, Failure> {
+    let run = run_now(ctx)?;
+    ctx.print(&run)?;
+    Ok(if run.errors.is_empty() { Answer::Yes } else { Answer::No })
+}
+
+/// Publishes and takes in once.
+pub fn run_now(ctx: &mut Context) -> Result<sync::Run, Failure> {
     let (path, place) = (policy_path(None, ctx)?, ctx.store_path()?);
     let exchange = sync::open(&path, &place)?;
     let (mut store, actor) = ctx.open_to_write()?;
@@ -73,35 +81,54 @@ pub fn run(_: &Run, ctx: &mut Context) -> Result<Answer, Failure> {
         // It is taken in, whether stderr can be written or not.
         let _ = writeln!(io::stderr(), "warning: notice {id} holds what looks like a secret");
     }
-    ctx.print(&run)?;
-    Ok(if run.errors.is_empty() { Answer::Yes } else { Answer::No })
+    Ok(run)
 }
 
 /// Show the peers and how fresh what they published is
 #[derive(Debug, clap::Args)]
 pub struct Status {}
 
-/// What is said where the exchange does not stand.
+/// Whether there is an exchange, and how it stands.
 #[derive(Serialize)]
-struct Off {
-    enabled: bool,
-    /// Whether the project is bound to an exchange, and its policy is gone.
-    policy_required: bool,
+#[serde(untagged)]
+pub enum Standing {
+    On(ExchangeStatus),
+    Off {
+        enabled: bool,
+        /// Whether the project is bound to an exchange, and its policy is gone.
+        policy_required: bool,
+    },
 }
 
-impl Text for Off {
-    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
-        match self.policy_required {
-            true => writeln!(out, "the policy is gone: nobody can post, clear or import notices"),
-            false => writeln!(out, "no exchange"),
+impl Standing {
+    /// How it stands by `policy`, if there is one.
+    pub fn new(
+        txn: &dyn ReadTxn,
+        policy: Option<&Policy>,
+        now: Timestamp,
+    ) -> Result<Self, Failure> {
+        let policy_required = txn.binding()?.is_some();
+        match policy {
+            Some(policy) => Ok(Self::On(sync::status(txn, policy, now)?)),
+            None => Ok(Self::Off { enabled: false, policy_required }),
         }
     }
 }
 
-impl Text for ExchangeStatus {
+impl Text for Standing {
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "{} in {}", self.peer_id, self.workspace_id)?;
-        for (peer, it) in &self.peers {
+        let status = match self {
+            Self::On(status) => status,
+            Self::Off { policy_required: true, .. } => {
+                return writeln!(
+                    out,
+                    "the policy is gone: nobody can post, clear or import notices"
+                );
+            }
+            Self::Off { .. } => return writeln!(out, "no exchange"),
+        };
+        writeln!(out, "{} in {}", status.peer_id, status.workspace_id)?;
+        for (peer, it) in &status.peers {
             let sent = it.sent_at.as_deref().unwrap_or("-");
             let error = it.last_error.as_deref().unwrap_or("-");
             writeln!(out, "{peer}\t{}\t{sent}\t{error}", it.status)?;
@@ -111,17 +138,8 @@ impl Text for ExchangeStatus {
 }
 
 pub fn status(_: &Status, ctx: &mut Context) -> Result<Answer, Failure> {
-    let status = ctx.read(|txn| {
-        let is_bound = txn.binding()?.is_some();
-        match policy(txn)? {
-            Some(policy) => Ok(Ok(sync::status(txn, &policy, ctx.lease_now())?)),
-            None => Ok(Err(Off { enabled: false, policy_required: is_bound })),
-        }
-    })?;
-    match status {
-        Ok(status) => ctx.print(&status)?,
-        Err(off) => ctx.print(&off)?,
-    }
+    let standing = ctx.read(|txn| Standing::new(txn, policy(txn)?.as_ref(), ctx.lease_now()))?;
+    ctx.print(&standing)?;
     Ok(Answer::Yes)
 }
 

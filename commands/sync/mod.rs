@@ -1,6 +1,6 @@
 //! `mk sync`
 
-mod exchange;
+pub mod exchange;
 mod policy;
 
 use std::path::PathBuf;

@@ -8,7 +8,7 @@ use super::report::NoticeReport;
 use super::value::{Topic, ValueError};
 use super::{NoticeError, open};
 use crate::canon::write_string;
-use crate::store::ReadTxn;
+use crate::store::{Notices, ReadTxn};
 use crate::sync::Policy;
 use crate::time::Timestamp;
 
@@ -21,6 +21,8 @@ pub const BUDGET_MAX: u64 = 32_768;
 #[derive(Debug, Clone, Copy)]
 pub struct Want<'a> {
     pub resource: Option<&'a Topic>,
+    /// Those too that were cleared.
+    pub cleared: bool,
     /// Tokens that the block may have.
     pub budget: u64,
     /// How many to pass over.
@@ -52,7 +54,7 @@ pub struct Block {
     pub tokens: u64,
 }
 
-/// The open notices that are wanted, as far as they fit.
+/// The notices that are wanted, as far as they fit.
 ///
 /// # Errors
 /// A budget that is none; those of the store.
@@ -61,7 +63,8 @@ pub fn page(txn: &dyn ReadTxn, want: Want<'_>, now: Timestamp) -> Result<Block, 
         return Err(ValueError::Budget(want.budget).into());
     }
     let tokenizer = txn.identity()?.tokenizer;
-    let all = txn.notices(open(want.resource), None, usize::MAX)?;
+    let which = Notices { cleared: want.cleared, ..open(want.resource) };
+    let all = txn.notices(which, None, usize::MAX)?;
     let total = all.len();
     let left = all.get(want.offset..).unwrap_or_default();
     let mut chosen = 0;

@@ -102,7 +102,7 @@ pub fn full_with_notices(
     now: Timestamp,
 ) -> Result<Context, NoticeError> {
     let (budget, offset, limit) = (page::BUDGET, 0, usize::MAX);
-    let want = Want { resource: topic, budget, offset, limit, policy };
+    let want = Want { resource: topic, cleared: false, budget, offset, limit, policy };
     let block = page::page(txn, want, now)?;
     let mut context = full(txn, branch)?;
     context.text.push_str(&block.text);

@@ -92,6 +92,7 @@ pub(super) fn page_of(
     let resource = of.get(resource).map(|resource| resource.text().parse::<Topic>()).transpose()?;
     let want = Want {
         resource: resource.as_ref(),
+        cleared: false,
         budget: number(budget, page::BUDGET)?,
         offset: usize::try_from(number(offset, 0)?).unwrap(),
         limit: usize::try_from(number(limit, u64::MAX)?).unwrap(),
