@@ -49,6 +49,15 @@ class Server:
             if b'"id":%d,' % self.last in line or b'"id":%d}' % self.last in line:
                 return line
 
+    def hear(self, method):
+        """Waits for a notification."""
+        while True:
+            line = self.out.readline()
+            if not line:
+                sys.exit(f"{method}: the server ended")
+            if b'"method":"%s"' % method.encode() in line:
+                return line
+
     def call(self, tool, arguments):
         return self.ask("tools/call", {"name": tool, "arguments": arguments})
 
@@ -77,6 +86,23 @@ def show(what, mine, theirs=None, unit="ms"):
     if theirs is not None:
         text += f"   MemKernel {theirs:>9.2f} {unit}   {theirs / mine:>6.1f} x"
     print(text, flush=True)
+
+
+def notices(start, rounds=100):
+    """How long after a write is sent to one server a subscriber at another is told of it."""
+    subscriber, writer = start(), start()
+    subscriber.ask("resources/subscribe", {"uri": "mk://log/main"})
+    took = []
+    for n in range(rounds):
+        # Apart, since a URI is told of four times a second at most.
+        time.sleep(0.3)
+        begun = time.perf_counter()
+        writer.call("mk_note", {"note": f"notice {n}"})
+        subscriber.hear("notifications/resources/updated")
+        took.append((time.perf_counter() - begun) * 1e3)
+    subscriber.close()
+    writer.close()
+    return sorted(took)
 
 
 def main():
@@ -134,6 +160,9 @@ def main():
             peer_p50, peer_p95 = times(lambda n: their_act(peer), rounds // 5) if peer else (None, None)
             show(f"{what}, p50", p50, peer_p50)
             show(f"{what}, p95", p95, peer_p95)
+        latency = notices(ours)
+        show("another's write to the notification of it, p50", latency[len(latency) // 2])
+        show("the same, p95", latency[int(len(latency) * 0.95)])
         before = mk.memory_mib()
         for n in range(10_000):
             mk.call("mk_log", {"limit": 5}) if n % 10 else mk.call("mk_note", {"note": "bench"})

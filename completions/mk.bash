@@ -2196,7 +2196,7 @@ _mk() {
             return 0
             ;;
         mk__subcmd__mcp)
-            opts="-C -h --tools --read-only --max-tokens --no-news --http --tokens --no-auth --listen-anywhere --create --db --agent --branch --json --lock-timeout --color --help token"
+            opts="-C -h --tools --read-only --max-tokens --no-news --http --tokens --no-auth --listen-anywhere --compat --log-level --create --db --agent --branch --json --lock-timeout --color --help token"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2215,6 +2215,14 @@ _mk() {
                     return 0
                     ;;
                 --tokens)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --compat)
+                    COMPREPLY=($(compgen -W "memkernel memkraft" -- "${cur}"))
+                    return 0
+                    ;;
+                --log-level)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

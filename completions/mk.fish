@@ -857,6 +857,9 @@ complete -c mk -n "__fish_mk_using_subcommand mcp; and not __fish_seen_subcomman
 complete -c mk -n "__fish_mk_using_subcommand mcp; and not __fish_seen_subcommand_from token" -l max-tokens -d 'Most tokens of an answer if the caller does not say, 256 to 20000 [env: MK_MCP_MAX_TOKENS] [default: 4000]' -r
 complete -c mk -n "__fish_mk_using_subcommand mcp; and not __fish_seen_subcommand_from token" -l http -d 'Serve streamable HTTP there instead; port 0 picks one, which is said on stderr' -r
 complete -c mk -n "__fish_mk_using_subcommand mcp; and not __fish_seen_subcommand_from token" -l tokens -d 'Who may speak to it: lines AGENT_ID TOKEN, see `mk mcp token`' -r -F
+complete -c mk -n "__fish_mk_using_subcommand mcp; and not __fish_seen_subcommand_from token" -l compat -d 'Serve the tools of another program instead, under their names, for prompts that know those' -r -f -a "memkernel\t'MemKernel 0.3.0'
+memkraft\t'MemKraft 4.5.0: what can be asked of the execution protocol'"
+complete -c mk -n "__fish_mk_using_subcommand mcp; and not __fish_seen_subcommand_from token" -l log-level -d 'How much is said on stderr: error, warn, info, debug or trace [env: MK_LOG] [default: warn]' -r
 complete -c mk -n "__fish_mk_using_subcommand mcp; and not __fish_seen_subcommand_from token" -s C -d 'Run as if started in DIR' -r -F
 complete -c mk -n "__fish_mk_using_subcommand mcp; and not __fish_seen_subcommand_from token" -l db -d 'The store, instead of the one of the project around [env: MK_DB]' -r -F
 complete -c mk -n "__fish_mk_using_subcommand mcp; and not __fish_seen_subcommand_from token" -l agent -d 'Who acts [env: MK_AGENT] [default: `mk config agent.id`, else the login name]' -r

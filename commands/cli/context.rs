@@ -97,6 +97,8 @@ pub struct Context {
     caller: Option<Caller>,
     /// Branches that a write made due for compaction, for a server to see to.
     due: Vec<BranchName>,
+    /// Where the caller stands from now on, if the store does not say it, for a server to keep.
+    moved_to: Option<BranchName>,
 }
 
 /// For whom a server runs a command.
@@ -111,6 +113,8 @@ pub struct Caller {
     pub given_up: Arc<AtomicBool>,
     /// What the server keeps open between calls.
     pub stores: Arc<Stores>,
+    /// Whether the server writes nothing.
+    pub read_only: bool,
 }
 
 /// What the session of a caller is called outside.
@@ -140,13 +144,31 @@ impl Context {
         }
         let (clocks, out) = (Clocks::new()?, Output::new(global.json));
         let (chance, written) = (Chance::new(), Cell::new(false));
-        Ok(Self { global, out, clocks, chance, written, caller: None, due: Vec::new() })
+        Ok(Self {
+            global,
+            out,
+            clocks,
+            chance,
+            written,
+            caller: None,
+            due: Vec::new(),
+            moved_to: None,
+        })
     }
 
     /// For a command that a server runs: what it answers is kept, in JSON.
     pub fn for_caller(global: Global, clocks: Clocks, caller: Caller) -> Self {
         let (out, chance, written) = (Output::kept(), Chance::new(), Cell::new(false));
-        Self { global, out, clocks, chance, written, caller: Some(caller), due: Vec::new() }
+        Self {
+            global,
+            out,
+            clocks,
+            chance,
+            written,
+            caller: Some(caller),
+            due: Vec::new(),
+            moved_to: None,
+        }
     }
 
     /// Acts from now on for the session of an agent that calls itself `name`, unless an option, a
@@ -158,7 +180,8 @@ impl Context {
             session => Session::Given(session.to_owned()),
         };
         let (metadata, given_up, stores) = (Object::new(), Arc::default(), Arc::default());
-        self.caller = Some(Caller { agent, session, metadata, given_up, stores });
+        let read_only = false;
+        self.caller = Some(Caller { agent, session, metadata, given_up, stores, read_only });
         Ok(())
     }
 
@@ -180,6 +203,20 @@ impl Context {
         self.caller.is_some()
     }
 
+    /// Whether a server runs the command that writes nothing.
+    pub fn is_read_only(&self) -> bool {
+        self.caller.as_ref().is_some_and(|caller| caller.read_only)
+    }
+
+    /// Leaves for the server to keep where the caller stands from now on.
+    pub fn move_to(&mut self, branch: BranchName) {
+        self.moved_to = Some(branch);
+    }
+
+    pub fn take_move(&mut self) -> Option<BranchName> {
+        self.moved_to.take()
+    }
+
     /// By what a lease is taken here.
     pub fn origin(&self) -> Origin {
         if self.is_serving() { Origin::Tool } else { Origin::Command }
@@ -196,7 +233,7 @@ impl Context {
 
     /// The time by the clock, or by `MK_DATE`.
     pub fn now(&self) -> Timestamp {
-        self.clocks.events.now()
+        self.clocks.now()
     }
 
     /// The file of the store.
@@ -569,6 +606,11 @@ impl Clocks {
             false => Clock::Real,
         };
         Ok(Self { events, leases })
+    }
+
+    /// The time of events.
+    pub fn now(self) -> Timestamp {
+        self.events.now()
     }
 }
 

@@ -40,6 +40,11 @@ pub struct News {
 }
 
 impl News {
+    /// The same, of a server on which this tool lists what happened.
+    pub fn with_more_in(self, tool: &str) -> Self {
+        Self { more: self.more.map(|_| tool.to_owned()), ..self }
+    }
+
     /// What a hook tells: a line each, and how many there are beside.
     pub fn text(&self) -> String {
         let told = self

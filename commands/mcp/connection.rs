@@ -12,15 +12,14 @@ use mk::code::Code;
 use mk::id::{AgentId, shown};
 use mk::store::Patience;
 
-use super::answer;
 use super::body::Body;
 use super::lane::Lane;
+use super::log;
 use super::message::{self, Bad, Fault, Id, Members, Message, Request};
 use super::progress::Progress;
-use super::prompts;
 use super::resources::{self, Uri};
 use super::revision::{self, Client, Revision};
-use super::server::{Call, HOUR_MS, Lookup, Order, Server, busy, no_cursor};
+use super::server::{Call, HOUR_MS, Lookup, Order, Refused, Server, busy, no_cursor};
 use super::subscriptions::Subscriptions;
 use crate::cli::compact_now;
 
@@ -142,6 +141,14 @@ impl Pending {
             requests.by_id.remove(&self.id);
         }
         drop(requests);
+        log::debug(|| {
+            let how = match (&result, is_wanted) {
+                (_, false) => "cancelled".to_owned(),
+                (Ok(_), true) => "answered".to_owned(),
+                (Err(fault), true) => format!("refused, {}", fault.code),
+            };
+            format!("request {}: {how}", self.id)
+        });
         if is_wanted {
             (self.outbox)(&response(&self.id, self.revision, result));
         }
@@ -241,6 +248,7 @@ impl Connection {
         requests.by_id.insert(id.clone(), Arc::clone(&given_up));
         requests.open += 1;
         drop(requests);
+        log::debug(|| format!("request {id}: {}", shown(&method)));
         let (work, outbox) = (Arc::clone(&self.work), Arc::clone(outbox));
         let revision = Revision::V2025November;
         let mut pending = Pending { id, revision, given_up, work, outbox };
@@ -272,14 +280,14 @@ impl Connection {
             "server/discover" if !is_old => pending.answer(Ok(server.discover())),
             "tools/list" => pending.answer(server.list_tools(&call)),
             "tools/call" => match server.order(call) {
-                Err(fault) => pending.answer(Err(fault)),
-                Ok(_) if is_full => pending.answer(Ok(answer::failure(&busy()))),
+                Err(Refused::ByProtocol(fault)) => pending.answer(Err(fault)),
+                Err(Refused::ByTool(failure)) => {
+                    pending.answer(Ok(server.failed(&failure)));
+                }
+                Ok(_) if is_full => pending.answer(Ok(server.failed(&busy()))),
                 Ok(order) => self.begin(order, pending),
             },
-            "prompts/list" => {
-                let list = no_cursor(&call.params).map(|()| prompts::list());
-                pending.answer(list.map(|list| call.revision.cached(list, HOUR_MS)));
-            }
+            "prompts/list" => pending.answer(server.list_prompts(&call)),
             "resources/templates/list" => {
                 let list = no_cursor(&call.params).map(|()| resources::templates());
                 pending.answer(list.map(|list| call.revision.cached(list, HOUR_MS)));
@@ -398,7 +406,12 @@ fn run(
             compact_now(&mut ctx, &due);
         }
         Ok(Err(failure)) if is_for_later(failure.code) => return Some(pending),
-        Ok(Err(failure)) => pending.answer(Ok(answer::failure(&failure))),
+        Ok(Err(failure)) => {
+            log::debug(|| {
+                format!("request {}: {} answers {}", pending.id, order.name(), failure.code.name)
+            });
+            pending.answer(Ok(office.server.failed(&failure)));
+        }
         Err(_) => pending.answer(Err(own_fault())),
     }
     None

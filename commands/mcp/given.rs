@@ -12,7 +12,7 @@ use mk::code::Code;
 use mk::id::shown;
 use mk::revision::distance;
 
-use super::tool::{Kind, Param, Tool};
+use super::tool::{Kind, Param, Set, Tool};
 use crate::cli::{Failure, FenceArg};
 
 /// The arguments of a call. Each that is there is of the kind that its tool says.
@@ -49,7 +49,10 @@ impl Given {
             Some(param) => Err(Failure::usage(format!("'{}' is missing", param.name))),
             None => {
                 let mut given = Self { members: given, max_tokens };
-                given.max_tokens = given.number("max_tokens").unwrap_or(max_tokens);
+                // To a peer it is something else.
+                if tool.set != Set::Peer {
+                    given.max_tokens = given.number("max_tokens").unwrap_or(max_tokens);
+                }
                 Ok(given)
             }
         }
@@ -62,6 +65,11 @@ impl Given {
 
     pub fn text(&self, name: &str) -> Option<&str> {
         self.members.get(name).and_then(Value::as_str)
+    }
+
+    /// Whether it was said, if only to be nothing of its kind.
+    pub fn contains(&self, name: &str) -> bool {
+        self.members.contains_key(name)
     }
 
     /// A text that is required.

@@ -32,6 +32,15 @@ impl Serialize for Id {
     }
 }
 
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Text(text) => write!(f, "'{}'", shown(text)),
+        }
+    }
+}
+
 impl Id {
     /// An id that can be sent back as it came.
     pub fn read(raw: &RawValue) -> Option<Self> {

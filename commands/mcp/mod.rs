@@ -12,6 +12,7 @@ mod http;
 mod instructions;
 mod lane;
 mod lines;
+mod log;
 mod message;
 mod progress;
 mod prompts;
@@ -29,7 +30,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process;
 
-use clap::Subcommand;
+use clap::{Subcommand, ValueEnum};
 use mk::id::{AgentId, hex};
 use serde::Serialize;
 
@@ -75,9 +76,24 @@ pub struct Mcp {
     /// Let other machines reach it
     #[arg(long, requires = "http")]
     listen_anywhere: bool,
+    /// Serve the tools of another program instead, under their names, for prompts that know those
+    #[arg(long, value_name = "NAME", value_enum, conflicts_with = "tools")]
+    compat: Option<Compat>,
+    /// How much is said on stderr: error, warn, info, debug or trace [env: MK_LOG] [default: warn]
+    #[arg(long, value_name = "LEVEL")]
+    log_level: Option<String>,
     /// Make the project in this directory even if it is no git work tree
     #[arg(long)]
     create: bool,
+}
+
+/// A program whose tools can be served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Compat {
+    /// MemKernel 0.3.0
+    Memkernel,
+    /// MemKraft 4.5.0: what can be asked of the execution protocol
+    Memkraft,
 }
 
 #[derive(Debug, Subcommand)]
@@ -107,15 +123,22 @@ pub fn run(args: &Mcp, ctx: &mut Context) -> Result<Answer, Failure> {
         ctx.print(&Line { agent_id: agent.clone(), token })?;
         return Ok(Answer::Yes);
     }
+    start::log(args.log_level.as_deref(), ctx.clocks())?;
     let read_only = args.read_only || start::is_read_only()?;
-    let tools = start::tools(args.tools.as_deref(), read_only)?;
-    let max_tokens = start::max_tokens(args.max_tokens.as_deref())?;
+    let tools = match args.compat {
+        Some(compat) => tools::of_peer(compat),
+        None => start::tools(args.tools.as_deref())?,
+    };
+    let (hidden, tools) = tools.into_iter().partition(|tool| read_only && tool.writes());
+    let max_tokens = start::max_tokens(args.max_tokens.as_deref(), args.compat)?;
     start::find_project(ctx, args.create && !read_only, read_only)?;
     // With the process, since a test that wants repeatable hashes repeats what is drawn.
     let session = format!("{}-{}", hex(&ctx.random::<16>()), process::id());
     let (global, clocks) = (ctx.global.clone(), ctx.clocks());
     let news = !args.no_news;
-    let options = Options { global, clocks, tools, read_only, max_tokens, news, session };
+    let compat = args.compat;
+    let options =
+        Options { global, clocks, tools, hidden, compat, read_only, max_tokens, news, session };
     let office = Office::new(Server::new(options));
     let Some(address) = args.http else { return stdio::serve(&office) };
     if args.tokens.is_none() && !args.no_auth {

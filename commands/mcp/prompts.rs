@@ -67,10 +67,12 @@ pub fn list() -> Body {
 }
 
 fn find(name: &str) -> Result<&'static Prompt, Fault> {
-    PROMPTS
-        .iter()
-        .find(|prompt| prompt.name == name)
-        .ok_or_else(|| Fault::params(format!("unknown prompt '{}'", shown(name))))
+    PROMPTS.iter().find(|prompt| prompt.name == name).ok_or_else(|| unknown(name))
+}
+
+/// That there is no such prompt.
+pub fn unknown(name: &str) -> Fault {
+    Fault::params(format!("unknown prompt '{}'", shown(name)))
 }
 
 /// The result of `prompts/get`.

@@ -302,8 +302,8 @@ fn content(
         Uri::Schema(name) => {
             let Some(tool) = tools.iter().find(|tool| tool.name == name) else { return Ok(None) };
             let mut schema = json!({ "input": tool.input_schema() });
-            if !tool.output.is_empty() {
-                schema["output"] = tool.output_schema();
+            if let Some(output) = tool.output_schema() {
+                schema["output"] = output;
             }
             return Ok(Some(schema.to_string()));
         }

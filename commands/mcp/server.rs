@@ -1,14 +1,14 @@
 //! What the server does for a request, whatever way it came.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::env;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use mk::canon::{Object, Value as Canonical};
 use mk::code::Code;
-use mk::id::{AgentId, EventId, shown};
+use mk::id::{AgentId, BranchName, EventId, shown};
 use mk::revision::distance;
 use serde_json::json;
 
@@ -16,8 +16,8 @@ use super::body::Body;
 use super::given::Given;
 use super::message::{Fault, Members};
 use super::revision::{Client, Revision, server_info};
-use super::tool::Tool;
-use super::{answer, bounds, completion, instructions, prompts, resources};
+use super::tool::{Output, Tool};
+use super::{Compat, answer, bounds, completion, instructions, prompts, resources};
 use crate::Answer;
 use crate::cli::{Caller, Clocks, Context, Failure, Global, News, Seen, Session, Stores};
 
@@ -32,6 +32,10 @@ pub struct Options {
     pub clocks: Clocks,
     /// Those that are listed, by name.
     pub tools: Vec<&'static Tool>,
+    /// Those that are not, since they write.
+    pub hidden: Vec<&'static Tool>,
+    /// The peer whose tools they are, if it is not `mk`.
+    pub compat: Option<Compat>,
     pub read_only: bool,
     pub max_tokens: u64,
     /// Whether answers tell what others did.
@@ -40,6 +44,9 @@ pub struct Options {
     pub session: String,
 }
 
+/// A session: the agent, if that is known from elsewhere than the request, and its name.
+type Who = (Option<AgentId>, String);
+
 pub struct Server {
     options: Options,
     /// The result of `tools/list`.
@@ -47,6 +54,8 @@ pub struct Server {
     instructions: String,
     /// Sessions of which an event tells the client.
     introduced: Mutex<HashSet<String>>,
+    /// Where sessions stand that cannot leave it in the store, by agent and name.
+    stands: Mutex<HashMap<Who, BranchName>>,
     seen: Seen,
     stores: Arc<Stores>,
     /// The newest event when the server was started.
@@ -76,7 +85,7 @@ pub struct Call {
 }
 
 /// Tools that go through all of a store.
-const SLOW: &[&str] = &["mk_verify", "mk_gc"];
+const SLOW: &[&str] = &["mk_verify", "mk_gc", "memkernel_trigger_gc", "memkernel_sync_now"];
 
 /// A call of a tool, ready to run.
 pub struct Order {
@@ -86,6 +95,10 @@ pub struct Order {
 }
 
 impl Order {
+    pub fn name(&self) -> &'static str {
+        self.tool.name
+    }
+
     pub fn reads(&self) -> bool {
         self.tool.reads()
     }
@@ -114,18 +127,38 @@ impl Order {
     }
 }
 
+/// Why a call is not taken on.
+pub enum Refused {
+    ByProtocol(Fault),
+    ByTool(Failure),
+}
+
+impl From<Fault> for Refused {
+    fn from(fault: Fault) -> Self {
+        Self::ByProtocol(fault)
+    }
+}
+
 impl Server {
     pub fn new(options: Options) -> Self {
         let tools: Vec<_> = options.tools.iter().map(|tool| tool.listed()).collect();
         let list = Body::new().with("tools", &tools);
-        let instructions = instructions::text(&options.tools, options.read_only);
-        let (introduced, seen, start) = (Mutex::default(), Seen::default(), EventId(0));
-        let stores = Arc::default();
-        let mut server = Self { options, list, instructions, introduced, seen, stores, start };
+        let instructions = instructions::text(&options.tools, options.read_only, options.compat);
+        let (introduced, stands, stores) = Default::default();
+        let (seen, start) = (Seen::default(), EventId(0));
+        let mut server =
+            Self { options, list, instructions, introduced, stands, seen, stores, start };
         let head = server.own_context().read(|txn| Ok(txn.log_head()?));
         // A store that cannot be read is told of with each call.
         server.start = head.ok().flatten().map_or(start, |(id, _)| id);
         server
+    }
+
+    /// What it is, for the log.
+    pub fn account(&self) -> String {
+        let (version, tools) = (env!("CARGO_PKG_VERSION"), self.options.tools.len());
+        let bound = if self.options.read_only { ", read-only" } else { "" };
+        format!("mk {version} serves {tools} tools{bound}")
     }
 
     /// The tool of that name, if it is listed.
@@ -157,26 +190,44 @@ impl Server {
         Ok(call.revision.cached(self.list.clone(), HOUR_MS))
     }
 
+    /// # Errors
+    /// If a page is asked for: there is one only.
+    pub fn list_prompts(&self, call: &Call) -> Result<Body, Fault> {
+        no_cursor(&call.params)?;
+        let list = match self.options.compat {
+            None => prompts::list(),
+            Some(_) => Body::new().with_json("prompts", "[]"),
+        };
+        Ok(call.revision.cached(list, HOUR_MS))
+    }
+
     /// What a `tools/call` asks for.
     ///
     /// # Errors
     /// If it is not of the form of one, or there is no such tool.
-    pub fn order(&self, call: Call) -> Result<Order, Fault> {
+    pub fn order(&self, call: Call) -> Result<Order, Refused> {
         let name = call.params.required_text("name")?;
         let arguments = call.params.get("arguments").map(|raw| raw.get());
         if arguments.is_some_and(|text| !text.starts_with('{')) {
-            return Err(Fault::params("arguments is no object"));
+            return Err(Fault::params("arguments is no object").into());
         }
         let tool = self.tool(&name).ok_or_else(|| self.unknown(&name))?;
         let given = Given::read(tool, arguments, self.options.max_tokens);
         Ok(Order { tool, given, call })
     }
 
-    fn unknown(&self, name: &str) -> Fault {
+    fn unknown(&self, name: &str) -> Refused {
+        if self.options.read_only && self.options.hidden.iter().any(|tool| tool.name == name) {
+            return Refused::ByTool(answer::read_only());
+        }
         let nearest = self.options.tools.iter().min_by_key(|tool| distance(name, tool.name));
         let near = nearest.filter(|tool| distance(name, tool.name) <= 3);
         let near = near.map_or(String::new(), |tool| format!(", did you mean {}?", tool.name));
-        Fault::params(format!("unknown tool '{}'{near}", shown(name)))
+        let message = format!("unknown tool '{}'{near}", shown(name));
+        match self.options.compat {
+            Some(Compat::Memkernel) => Refused::ByTool(Failure::usage(message)),
+            Some(Compat::Memkraft) | None => Refused::ByProtocol(Fault::params(message)),
+        }
     }
 
     /// Runs the command of a tool, which waits for others at most until it is given up. Beside the
@@ -191,9 +242,6 @@ impl Server {
     ) -> Result<(Body, Context), Failure> {
         let Order { tool, given, call } = order;
         let given = given.as_ref().map_err(Clone::clone)?;
-        if self.options.read_only && !tool.reads() {
-            return Err(answer::read_only());
-        }
         let mut ctx = self.context(call, given_up);
         // So that tests can see what a bug comes to.
         if cfg!(debug_assertions) && env::var("MK_MCP_PANIC").is_ok_and(|name| name == tool.name) {
@@ -204,28 +252,65 @@ impl Server {
             ctx.global.branch = given.parsed("branch")?.or_else(|| ctx.global.branch.take());
         }
         let ran = (tool.run)(given, &mut ctx)?;
+        if let Some(branch) = ctx.take_move() {
+            self.stands().insert(self.who(call), branch.clone());
+            // What is new is told of the branch that is left for.
+            ctx.global.branch = Some(branch);
+        }
         let report = String::from_utf8(ctx.out.take()).expect("commands write UTF-8");
-        let mut report = report.trim_ascii_end().to_owned();
+        let report = report.trim_ascii_end().to_owned();
         // What any other negative report says is in its members; the exit status is for shells.
-        if tool.output.is_empty() {
+        if tool.output == Output::Response {
             return Ok((answer::response(&report, ran != Answer::Yes), ctx));
         }
         if ctx.has_written() {
             self.introduced().insert(self.session(call).name().to_owned());
         }
-        let news = match self.options.news {
-            // What cannot be told is no reason for the call to fail.
-            true => self.seen.news(&ctx, self.start, !self.options.read_only).ok().flatten(),
+        let beside = beside(tool.reads(), self.news(&ctx).as_ref());
+        let tokenizer = match tool.reads() {
+            true => Some(ctx.read(|txn| Ok::<_, Failure>(txn.identity()?.tokenizer))?),
             false => None,
         };
-        let beside = beside(tool.reads(), news.as_ref());
-        if tool.reads() {
-            let tokenizer = ctx.read(|txn| Ok::<_, Failure>(txn.identity()?.tokenizer))?;
-            let most = given.max_tokens.saturating_sub(tokenizer.count(&beside));
-            report = bounds::fit(report, most, tokenizer);
+        let fitted = |report: String| match tokenizer {
+            Some(tokenizer) => {
+                let most = given.max_tokens.saturating_sub(tokenizer.count(&beside));
+                bounds::fit(report, most, tokenizer)
+            }
+            None => report,
+        };
+        let body = match tool.output {
+            Output::Value(_) => answer::value(&report, &beside),
+            Output::Quoted => answer::quoted(&joined(fitted(report), &beside)),
+            Output::Document(_) => {
+                let tokens = tokenizer.map_or(0, |tokenizer| tokenizer.count(&report));
+                if tokens > given.max_tokens {
+                    return Err(answer::too_large(tokens, given.max_tokens));
+                }
+                answer::document(&report, &beside)
+            }
+            Output::Report(_) | Output::Response => {
+                answer::success(&joined(fitted(report), &beside))
+            }
+        };
+        Ok((body, ctx))
+    }
+
+    /// What others did that the caller was not told of. What cannot be told is no reason for a call to
+    /// fail.
+    fn news(&self, ctx: &Context) -> Option<News> {
+        if !self.options.news {
+            return None;
         }
-        let report = joined(report, &beside);
-        Ok((answer::success(&report), ctx))
+        let news = self.seen.news(ctx, self.start, !self.options.read_only).ok().flatten()?;
+        Some(match self.options.compat {
+            Some(_) => news.with_more_in("memkernel_history"),
+            None => news,
+        })
+    }
+
+    /// What a call is answered with that was refused or failed.
+    pub fn failed(&self, failure: &Failure) -> Body {
+        answer::failure(failure, self.options.compat)
     }
 
     /// What a command runs with that nobody called.
@@ -254,6 +339,10 @@ impl Server {
                 let uri = call.params.required_text("uri")?;
                 resources::read(&uri, &mut ctx, tools, (call.revision, *max_tokens))
             }
+            // Theirs name tools that are not here.
+            Lookup::Prompt if self.options.compat.is_some() => {
+                Err(prompts::unknown(&call.params.required_text("name")?))
+            }
             Lookup::Prompt => prompts::get(&call.params, &mut ctx, *max_tokens),
             Lookup::Completion => completion::complete(&call.params, tools, &ctx),
         }
@@ -281,8 +370,21 @@ impl Server {
         if call.agent.is_some() {
             global.agent.clone_from(&call.agent);
         }
+        if let Some(branch) = self.stands().get(&self.who(call)) {
+            global.branch = Some(branch.clone());
+        }
         let (given_up, stores) = (Arc::clone(given_up), Arc::clone(&self.stores));
-        Context::for_caller(global, clocks, Caller { agent, session, metadata, given_up, stores })
+        let read_only = self.options.read_only;
+        let caller = Caller { agent, session, metadata, given_up, stores, read_only };
+        Context::for_caller(global, clocks, caller)
+    }
+
+    fn who(&self, call: &Call) -> Who {
+        (call.agent.clone(), self.session(call).name().to_owned())
+    }
+
+    fn stands(&self) -> MutexGuard<'_, HashMap<Who, BranchName>> {
+        self.stands.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Rule: docs/spec/mcp.md, section 10.
@@ -294,7 +396,7 @@ impl Server {
         }
     }
 
-    fn introduced(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
+    fn introduced(&self) -> MutexGuard<'_, HashSet<String>> {
         self.introduced.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -11,10 +11,12 @@ use mk::revision::distance;
 use mk::store::location::{self, Git};
 use mk::tokens::Tokenizer;
 
+use super::Compat;
+use super::log::{Level, Log};
 use super::server::agent_of;
 use super::tool::{Set, Tool};
 use super::tools;
-use crate::cli::{Context, Failure, is_everybodys, make_project, store_in};
+use crate::cli::{Clocks, Context, Failure, is_everybodys, make_project, store_in};
 
 /// The value of an option, else of its variable.
 fn setting(given: Option<&str>, name: &str) -> Result<Option<String>, Failure> {
@@ -26,6 +28,14 @@ fn setting(given: Option<&str>, name: &str) -> Result<Option<String>, Failure> {
         Err(env::VarError::NotPresent) => Ok(None),
         Err(env::VarError::NotUnicode(_)) => Err(Failure::usage(format!("{name} is not UTF-8"))),
     }
+}
+
+/// Begins to say what is asked for, where it is asked for.
+pub fn log(given: Option<&str>, clocks: Clocks) -> Result<(), Failure> {
+    let level = setting(given, "MK_LOG")?.map_or(Ok(Level::Warn), |text| text.parse())?;
+    let file = |name| env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
+    Log::new(level, clocks).begin(file("MK_LOG_FILE"), file("MK_MCP_TRACE"));
+    Ok(())
 }
 
 pub fn is_read_only() -> Result<bool, Failure> {
@@ -40,8 +50,10 @@ pub fn is_read_only() -> Result<bool, Failure> {
     }
 }
 
-pub fn max_tokens(given: Option<&str>) -> Result<u64, Failure> {
+/// Most tokens of an answer. Peers know no such bound, so theirs have the highest.
+pub fn max_tokens(given: Option<&str>, compat: Option<Compat>) -> Result<u64, Failure> {
     let (least, usual, most) = tools::TOKENS;
+    let usual = if compat.is_some() { most.unsigned_abs() } else { usual };
     let Some(value) = setting(given, "MK_MCP_MAX_TOKENS")? else { return Ok(usual) };
     let number = i64::from_str(&value).ok().filter(|number| (least..=most).contains(number));
     number.and_then(|number| u64::try_from(number).ok()).ok_or_else(|| {
@@ -51,12 +63,10 @@ pub fn max_tokens(given: Option<&str>) -> Result<u64, Failure> {
 }
 
 /// The tools that `--tools` names.
-pub fn tools(given: Option<&str>, read_only: bool) -> Result<Vec<&'static Tool>, Failure> {
+pub fn tools(given: Option<&str>) -> Result<Vec<&'static Tool>, Failure> {
     let wanted = setting(given, "MK_MCP_TOOLS")?.unwrap_or_else(|| "core".to_owned());
-    let mut picked = picked(&wanted)
-        .map_err(|why| Failure::usage(format!("--tools: {why}")).hint("see `mk mcp --help`"))?;
-    picked.retain(|tool| tool.reads() || !read_only);
-    Ok(picked)
+    picked(&wanted)
+        .map_err(|why| Failure::usage(format!("--tools: {why}")).hint("see `mk mcp --help`"))
 }
 
 /// `set` as it is, if the server takes it.
@@ -128,7 +138,7 @@ pub fn find_project(ctx: &mut Context, create: bool, read_only: bool) -> Result<
     ctx.global.agent.get_or_insert_with(|| agent_of(""));
     let made = store_in(&place).and_then(|store| make_project(&store, Tokenizer::default(), ctx));
     if let Err(failure) = made {
-        super::stdio::log("warn", &format!("no project was made: {}", failure.message()));
+        super::log::log(Level::Warn, &format!("no project was made: {}", failure.message()));
     }
     Ok(())
 }

@@ -16,9 +16,10 @@ use signal_hook::iterator::Signals;
 
 use super::connection::{Connection, Limit, Office, Outbox};
 use super::lines::{self, LINE_MAX, Line};
+use super::log::{self, Level, Way, log};
 use super::message::Bad;
 use crate::Answer;
-use crate::cli::{Failure, line};
+use crate::cli::Failure;
 
 /// Bad lines in a row after which this is taken for no client.
 const BAD_MAX: usize = 100;
@@ -32,6 +33,7 @@ pub fn serve(office: &Arc<Office>) -> Result<Answer, Failure> {
     tell_of_panics();
     let out = Mutex::new(own(io::stdout().as_fd())?);
     let outbox: Outbox = Arc::new(move |message: &str| {
+        log::message(Way::Out, message.as_bytes());
         let mut text = String::with_capacity(message.len() + 1);
         text.push_str(message);
         text.push('\n');
@@ -40,10 +42,11 @@ pub fn serve(office: &Arc<Office>) -> Result<Answer, Failure> {
             if error.kind() == io::ErrorKind::BrokenPipe {
                 process::exit(0);
             }
-            log("error", &format!("cannot write to stdout: {error}"));
+            log(Level::Error, &format!("cannot write to stdout: {error}"));
             process::exit(Code::IO.exit.into());
         }
     });
+    log(Level::Info, &format!("{} on stdin and stdout", office.server.account()));
     let mut connection = Connection::new(Arc::clone(office), outbox);
     let end = connection.end();
     let at_signal = connection.end();
@@ -59,10 +62,15 @@ pub fn serve(office: &Arc<Office>) -> Result<Answer, Failure> {
         let is_message = match line {
             None => {
                 tell_of_rest(end(AT_END));
+                log(Level::Info, "ended with its input");
                 return Ok(Answer::Yes);
             }
-            Some(Line::Whole(line)) => connection.receive(&line),
+            Some(Line::Whole(line)) => {
+                log::message(Way::In, &line);
+                connection.receive(&line)
+            }
             Some(Line::TooLong { start, end }) => {
+                log::message(Way::In, &start);
                 connection.refuse(Bad::too_long(&start, &end, LINE_MAX));
                 false
             }
@@ -80,7 +88,7 @@ pub fn serve(office: &Arc<Office>) -> Result<Answer, Failure> {
 /// Requests without an answer may have been done, or not.
 fn tell_of_rest(requests: usize) {
     if requests > 0 {
-        log("warn", &format!("ended with {requests} requests not answered"));
+        log(Level::Warn, &format!("ended with {requests} requests not answered"));
     }
 }
 
@@ -102,6 +110,7 @@ pub fn on_signals(end: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
         came.next();
         thread::spawn(move || {
             end();
+            log(Level::Info, "ended by a signal");
             process::exit(0);
         });
         came.next();
@@ -110,19 +119,11 @@ pub fn on_signals(end: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A line on stderr.
-///
-/// Rule: docs/spec/mcp.md, section 14.
-pub fn log(level: &str, text: &str) {
-    // There is nobody left to tell if stderr is closed.
-    let _ = writeln!(io::stderr(), "mk mcp: {level}: {}", line(text));
-}
-
 /// A panic of one request is told of and does not end the others.
 pub fn tell_of_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let trace = std::backtrace::Backtrace::force_capture();
-        log("error", &format!("a fault in mk itself, please report it: {panic}"));
+        log(Level::Error, &format!("a fault in mk itself, please report it: {panic}"));
         let _ = writeln!(io::stderr(), "{trace}");
     }));
 }

@@ -23,12 +23,28 @@ pub struct Tool {
     pub set: Set,
     pub effect: Effect,
     pub params: &'static [Param],
-    /// Members of the report and their types. None: the tool answers with the response of a protocol
-    /// of its own, to which nothing is added and of which nothing is left out.
-    pub output: &'static [(&'static str, &'static str)],
+    pub output: Output,
     pub run: fn(&Given, &mut Context) -> Result<Answer, Failure>,
     /// Whether the call may wait for others, and for how long.
     pub wait: fn(&Given) -> Result<Duration, Failure>,
+}
+
+/// Members of a report, each with its type.
+type Members = &'static [(&'static str, &'static str)];
+
+/// What a tool answers with, which its command printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Output {
+    /// A report.
+    Report(Members),
+    /// The response of a protocol of its own, to which nothing is added and of which nothing is left out.
+    Response,
+    /// A document that is handed on as it is.
+    Document(Members),
+    /// A value of this type, which is the member `result`.
+    Value(&'static str),
+    /// A report, the text of which is the member `result`.
+    Quoted,
 }
 
 /// Where a tool belongs.
@@ -40,13 +56,15 @@ pub enum Set {
     Exec,
     Notice,
     Repair,
+    /// One of a peer, which `--compat` alone serves.
+    Peer,
 }
 
 impl Set {
     /// The group that `--tools` takes it by.
     pub fn group(self) -> Option<&'static str> {
         match self {
-            Self::Core | Self::All => None,
+            Self::Core | Self::All | Self::Peer => None,
             Self::Exec => Some("exec"),
             Self::Notice => Some("notice"),
             Self::Repair => Some("repair"),
@@ -58,7 +76,13 @@ impl Set {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     Reads,
-    Writes { destroys: bool, again: Again },
+    /// Changes where the caller stands, which is no part of the memory: works where nothing can be
+    /// written.
+    Moves,
+    Writes {
+        destroys: bool,
+        again: Again,
+    },
 }
 
 /// Whether a second call with the same arguments changes anything.
@@ -81,6 +105,8 @@ pub struct Param {
     pub about: &'static str,
     pub kind: Kind,
     pub required: bool,
+    /// What counts if it is not given, as JSON, where clients are told.
+    pub default: Option<&'static str>,
 }
 
 /// What an argument may be.
@@ -106,7 +132,7 @@ pub enum Kind {
 
 impl Param {
     pub const fn new(name: &'static str, kind: Kind, about: &'static str) -> Self {
-        Self { name, about, kind, required: false }
+        Self { name, about, kind, required: false, default: None }
     }
 
     pub const fn text(name: &'static str, about: &'static str) -> Self {
@@ -119,6 +145,10 @@ impl Param {
 
     pub const fn required(self) -> Self {
         Self { required: true, ..self }
+    }
+
+    pub const fn or(self, default: &'static str) -> Self {
+        Self { default: Some(default), ..self }
     }
 
     fn schema(&self) -> Value {
@@ -137,6 +167,9 @@ impl Param {
             Kind::Fences => json!({ "type": "array", "items": { "type": "object" } }),
         };
         schema["description"] = self.about.into();
+        if let Some(default) = self.default {
+            schema["default"] = serde_json::from_str(default).expect("it is JSON");
+        }
         schema
     }
 }
@@ -144,6 +177,11 @@ impl Param {
 impl Tool {
     pub fn reads(&self) -> bool {
         self.effect == Effect::Reads
+    }
+
+    /// Whether it can be called where nothing is written.
+    pub fn writes(&self) -> bool {
+        matches!(self.effect, Effect::Writes { .. })
     }
 
     pub fn param(&self, name: &str) -> Option<&'static Param> {
@@ -159,8 +197,8 @@ impl Tool {
             "inputSchema": self.input_schema(),
             "annotations": self.annotations(),
         });
-        if !self.output.is_empty() {
-            tool["outputSchema"] = self.output_schema();
+        if let Some(schema) = self.output_schema() {
+            tool["outputSchema"] = schema;
         }
         let mut meta = Map::new();
         if !self.words.is_empty() {
@@ -191,17 +229,34 @@ impl Tool {
         schema
     }
 
-    pub fn output_schema(&self) -> Value {
-        let properties = self.output.iter().map(|(name, kind)| {
+    /// None where a protocol of its own says it.
+    pub fn output_schema(&self) -> Option<Value> {
+        let result;
+        let members = match self.output {
+            Output::Response => return None,
+            Output::Report(members) | Output::Document(members) => members,
+            Output::Value(kind) => {
+                result = [("result", kind)];
+                result.as_slice()
+            }
+            Output::Quoted => &[("result", "string")],
+        };
+        let properties = members.iter().map(|(name, kind)| {
             let kind = json!({ "type": kind });
             ((*name).to_owned(), kind)
         });
-        json!({ "type": "object", "properties": properties.collect::<Map<_, _>>() })
+        Some(json!({ "type": "object", "properties": properties.collect::<Map<_, _>>() }))
     }
 
     fn annotations(&self) -> Value {
         match self.effect {
             Effect::Reads => json!({ "readOnlyHint": true, "openWorldHint": false }),
+            Effect::Moves => json!({
+                "readOnlyHint": false,
+                "destructiveHint": false,
+                "idempotentHint": true,
+                "openWorldHint": false,
+            }),
             Effect::Writes { destroys, again } => {
                 let mut hints = json!({
                     "readOnlyHint": false,

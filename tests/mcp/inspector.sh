@@ -27,6 +27,11 @@ inspect() {
 
 inspect 0 --method tools/list --strict -- "$mk" mcp --tools all
 inspect 0 --method tools/list --strict -- "$mk" mcp
+for peer in memkernel memkraft; do
+  inspect 0 --method tools/list --strict -- "$mk" mcp --compat $peer
+done
+inspect 0 --method tools/call --tool-name memkernel_note --tool-arg note=hello -- "$mk" mcp --compat memkernel
+inspect 5 --method tools/call --tool-name memkernel_nope --tool-args-json '{}' -- "$mk" mcp --compat memkernel
 inspect 0 --method tools/list --protocol-era modern -- "$mk" mcp
 inspect 0 --method tools/call --tool-name mk_note --tool-arg note=hello -- "$mk" mcp
 inspect 5 --method tools/call --tool-name mk_show --tool-args-json '{}' -- "$mk" mcp

@@ -1,6 +1,7 @@
 """The official Python SDK, 1.30 or 2.3, against `mk mcp`: tests/mcp/README.md"""
 
 import asyncio
+import json
 import os
 import subprocess
 import sys
@@ -59,6 +60,32 @@ async def with_handshake(place):
         await asyncio.gather(*(session.call_tool("mk_note", {"note": f"n{n}"}) for n in range(200)))
 
 
+async def as_memkernel(place):
+    """The tools of MemKernel, against their output schemas too."""
+    server = StdioServerParameters(command=MK, args=["mcp", "--compat", "memkernel"], cwd=place)
+    async with stdio_client(server) as (reading, writing), ClientSession(reading, writing) as session:
+        await session.initialize()
+        assert len((await session.list_tools()).tools) == 23
+
+        async def said(tool, **arguments):
+            result = await session.call_tool("memkernel_" + tool, arguments)
+            assert not member(result, "isError", "is_error"), (tool, result)
+            return member(result, "structuredContent", "structured_content")
+
+        await said("append_decision", decision_key="db", decision_value="sqlite", rationale="one file")
+        state = json.loads((await said("query_state"))["result"])
+        assert state["state"]["decisions"]["db"]["value"] == "sqlite", state
+        token = (await said("acquire_lease", file_path="a.rs"))["fencing_token"]
+        assert (await said("heartbeat_lease", file_path="a.rs", fencing_token=token))["result"] is True
+        assert "try" in (await said("fork_investigation", fork_branch_name="try"))["result"]
+        assert (await said("list_branches"))["active_branch"] == "try"
+        await said("history")
+        await said("post_notice", resource="service:auth", message="down")
+        assert (await said("export_notices"))["schema"] == "memkernel.notices/v1"
+        refused = await session.call_tool("memkernel_note", {})
+        assert member(refused, "isError", "is_error"), refused
+
+
 async def without_handshake(place):
     from mcp import Client
 
@@ -74,6 +101,8 @@ async def main():
     place = project()
     await with_handshake(place)
     print(f"ok: mcp {version('mcp')}, with a handshake")
+    await as_memkernel(place)
+    print(f"ok: mcp {version('mcp')}, with the tools of MemKernel")
     if MODERN:
         await without_handshake(place)
         print(f"ok: mcp {version('mcp')}, without")

@@ -38,17 +38,57 @@ const CALLS = [
   ["mk_notice_list", {}],
 ];
 
+const REQUEST = "0123456789abcdef0123456789abcdef";
+
+// The same for the tools of peers.
+const OF_PEERS = {
+  memkernel: [
+    ["memkernel_query_state", {}],
+    ["memkernel_init_task", { directive: "mend it", constraints: null }],
+    ["memkernel_append_decision", { decision_key: "db", decision_value: "sqlite", rationale: "one file" }],
+    ["memkernel_log_execution", { command: "make test", exit_code: 1, output: "FAILED", facts: { cc: "gcc" } }],
+    ["memkernel_note", { note: "hello" }],
+    ["memkernel_acquire_lease", { file_path: "a.rs" }],
+    ["memkernel_acquire_lease", { file_path: "a.rs" }],
+    ["memkernel_heartbeat_lease", { file_path: "a.rs", fencing_token: 1 }],
+    ["memkernel_fenced_append_decision",
+      { file_path: "a.rs", fencing_token: 1, decision_key: "a", decision_value: "b", rationale: "c" }],
+    ["memkernel_release_lease", { file_path: "a.rs", fencing_token: 1 }],
+    ["memkernel_fork_investigation", { fork_branch_name: "try" }],
+    ["memkernel_checkout", { branch_id: "main" }],
+    ["memkernel_diff_branches", { branch_a: "main", branch_b: "try" }],
+    ["memkernel_rollback", { target_event_id: 3 }],
+    ["memkernel_history", { limit: 5 }],
+    ["memkernel_list_branches", {}],
+    ["memkernel_trigger_gc", {}],
+    ["memkernel_post_notice", { resource: "service:auth", message: "down" }],
+    ["memkernel_list_notices", { resource: null }],
+    ["memkernel_export_notices", {}],
+    ["memkernel_import_notices", { document: '{"notices":[],"schema":"memkernel.notices/v1"}' }],
+    ["memkernel_sync_status", {}],
+    ["memkernel_query_state", { include_ephemeral: true }],
+  ],
+  memkraft: [["memkraft_execution_describe", { request_id: REQUEST }]],
+};
+
 async function drive(what, Client, StdioClientTransport) {
+  await serve(what, ["--tools", "all"], CALLS, Client, StdioClientTransport);
+  for (const [peer, calls] of Object.entries(OF_PEERS)) {
+    await serve(`${what}, ${peer}`, ["--compat", peer], calls, Client, StdioClientTransport);
+  }
+}
+
+async function serve(what, options, calls, Client, StdioClientTransport) {
   const cwd = mkdtempSync(path.join(tmpdir(), "mk-"));
   execFileSync(mk, ["init"], { cwd });
-  const transport = new StdioClientTransport({ command: mk, args: ["mcp", "--tools", "all"], cwd });
+  const transport = new StdioClientTransport({ command: mk, args: ["mcp", ...options], cwd });
   const client = new Client({ name: "test", version: "1" });
   await client.connect(transport);
   const { tools } = await client.listTools();
-  const called = new Set(CALLS.map(([name]) => name));
+  const called = new Set(calls.map(([name]) => name));
   const others = tools.map((tool) => tool.name).filter((name) => !called.has(name));
   // The client holds each answer against the output schema of its tool.
-  for (const [name, args] of CALLS) {
+  for (const [name, args] of calls) {
     const result = await client.callTool({ name, arguments: args });
     assert(!result.isError, `${name}: ${JSON.stringify(result)}`);
   }
@@ -58,7 +98,7 @@ async function drive(what, Client, StdioClientTransport) {
     assert(result.isError && result.content.length === 2, `${tool.name}: ${JSON.stringify(result)}`);
   }
   await client.close();
-  console.log(`ok: ${what}, ${CALLS.length} tools` + (others.length ? `, not called: ${others}` : ""));
+  console.log(`ok: ${what}, ${called.size} tools` + (others.length ? `, not called: ${others}` : ""));
 }
 
 async function main() {

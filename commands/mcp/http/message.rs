@@ -2,6 +2,8 @@
 
 use std::io::{self, BufRead, Read, Write};
 
+use crate::mcp::log::{self, Way};
+
 /// Most bytes of a request line and headers together, and of a body.
 ///
 /// Rule: docs/spec/mcp.md, section 12.
@@ -145,6 +147,9 @@ impl Response {
         let connection = if is_kept { "keep-alive" } else { "close" };
         text.push_str(&format!("Connection: {connection}\r\n"));
         text.push_str(&format!("Content-Length: {}\r\n\r\n{}", self.body.len(), self.body));
+        if !self.body.is_empty() {
+            log::message(Way::Out, self.body.as_bytes());
+        }
         out.write_all(text.as_bytes())?;
         out.flush()
     }

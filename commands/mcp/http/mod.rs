@@ -21,9 +21,10 @@ use serde_json::Value;
 
 use super::body::Body;
 use super::connection::{Connection, Office, Outbox};
+use super::log::{self, Level, Way, log};
 use super::message::{Bad, Fault, Message, Request as Asked};
 use super::revision;
-use super::stdio::{log, on_signals, tell_of_panics};
+use super::stdio::{on_signals, tell_of_panics};
 use crate::Answer;
 use crate::cli::Failure;
 use guard::{Guard, Sender};
@@ -75,7 +76,7 @@ pub fn serve(office: Arc<Office>, place: &Place) -> Result<Answer, Failure> {
         None => return Err(Failure::usage("--no-auth is for this machine only")),
     };
     if place.tokens.is_none() {
-        log("warn", "--no-auth: whoever is on this machine can read and write the memory");
+        log(Level::Warn, "--no-auth: whoever is on this machine can read and write the memory");
     }
     let listener = TcpListener::bind(place.address)
         .and_then(|listener| Ok((listener.local_addr()?, listener)));
@@ -87,6 +88,7 @@ pub fn serve(office: Arc<Office>, place: &Place) -> Result<Answer, Failure> {
     let shop = Arc::new(Shop { office, guard, sessions, open });
     let ending = Arc::clone(&shop);
     on_signals(move || ending.sessions.end(AT_END))?;
+    log(Level::Info, &format!("{} over HTTP", shop.office.server.account()));
     // Whoever started it reads where it is.
     writeln!(io::stderr(), "listening http://{address}{PATH}")?;
     for stream in listener.incoming() {
@@ -196,6 +198,7 @@ impl Shop {
         if !accepts(request, "application/json") {
             return Ok(Some(Response::new(406)));
         }
+        log::message(Way::In, &request.body);
         let asked = match super::message::read(&request.body) {
             Ok(Some(Message::Request(asked))) => asked,
             Ok(Some(message)) => {
@@ -334,6 +337,7 @@ fn stream(begin: &str, answers: &Receiver<String>, out: &mut TcpStream) -> io::R
 
 /// A message as an event of a stream. It is one line.
 fn event(message: &str) -> Vec<u8> {
+    log::message(Way::Out, message.as_bytes());
     format!("event: message\ndata: {message}\n\n").into_bytes()
 }
 

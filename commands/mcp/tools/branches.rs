@@ -3,7 +3,7 @@
 use mk::id::BranchName;
 
 use super::{BRANCH, OP_ID};
-use crate::mcp::tool::{Effect, Kind, Param, Set, Tool, at_once};
+use crate::mcp::tool::{Effect, Kind, Output, Param, Set, Tool, at_once};
 use crate::{fork, merge, rollback, switch, undo};
 
 const ROLLED_BACK: &[(&str, &str)] = &[("branch_id", "string"), ("reverted_count", "integer")];
@@ -25,7 +25,7 @@ pub const TOOLS: &[Tool] = &[
             Param::new("switch", Kind::Bool, "work on it"),
             OP_ID,
         ],
-        output: &[("branch_id", "string"), ("parent_branch_id", "string")],
+        output: Output::Report(&[("branch_id", "string"), ("parent_branch_id", "string")]),
         run: |given, ctx| {
             let args = fork::Fork {
                 name: given.needed_as("name")?,
@@ -48,7 +48,7 @@ pub const TOOLS: &[Tool] = &[
         set: Set::Core,
         effect: Effect::SETTLES,
         params: &[Param::text("branch", "its name").required()],
-        output: &[("agent_id", "string"), ("branch_id", "string")],
+        output: Output::Report(&[("agent_id", "string"), ("branch_id", "string")]),
         run: |given, ctx| {
             let name: BranchName = given.needed_as("branch")?;
             switch::run(&switch::Switch { name: Some(name), create: false, at: None }, ctx)
@@ -65,7 +65,7 @@ pub const TOOLS: &[Tool] = &[
         set: Set::Core,
         effect: Effect::DESTROYS,
         params: &[Param::int("count", (1, i64::MAX), "how many; default 1"), BRANCH, OP_ID],
-        output: ROLLED_BACK,
+        output: Output::Report(ROLLED_BACK),
         run: |given, ctx| {
             let count = given.number("count").unwrap_or(1);
             undo::run(&undo::Undo { count, why: String::new(), op_id: given.parsed("op_id")? }, ctx)
@@ -90,7 +90,11 @@ pub const TOOLS: &[Tool] = &[
             Param::new("dry_run", Kind::Bool, "only say what would be done"),
             OP_ID,
         ],
-        output: &[("branch_id", "string"), ("applied", "array"), ("conflicts", "array")],
+        output: Output::Report(&[
+            ("branch_id", "string"),
+            ("applied", "array"),
+            ("conflicts", "array"),
+        ]),
         run: |given, ctx| {
             let args = merge::MergeArgs {
                 source: given.needed_as("branch")?,
@@ -122,7 +126,7 @@ pub const TOOLS: &[Tool] = &[
             BRANCH,
             OP_ID,
         ],
-        output: ROLLED_BACK,
+        output: Output::Report(ROLLED_BACK),
         run: |given, ctx| {
             let args = rollback::Rollback {
                 event: given.needed_as("event")?,

@@ -10,64 +10,70 @@ use crate::Answer;
 use crate::cli::{Context, Failure};
 use crate::exec::call;
 use crate::mcp::given::Given;
-use crate::mcp::stdio::log;
-use crate::mcp::tool::{Effect, Kind, Param, Set, Tool, at_once};
+use crate::mcp::log::{Level, log};
+use crate::mcp::tool::{Effect, Kind, Output, Param, Set, Tool, at_once};
 
 /// What can be asked for by name.
 const OPS: &[&str] = &["state.read", "assess.run", "handoff.export"];
 
 const REQUEST_ID: Param = Param::text("request_id", "32 hex digits, or a ULID").required();
 
-pub const TOOLS: &[Tool] = &[
-    Tool {
-        name: "mk_exec_query",
-        title: "Ask about a goal",
-        about: "Ask about a goal of the execution protocol: read its state, get advice on what to do \
-                next, or export a handoff. Advice authorises nothing: should_run is no permission to \
-                run. Answers the response of MKEP/0.",
-        words: "",
-        at_once: false,
-        set: Set::Exec,
-        effect: Effect::Reads,
-        params: &[
-            REQUEST_ID,
-            Param::new("op", Kind::OneOf(OPS), "what to ask for").required(),
-            Param::new("target", Kind::Object, "goal_id; for handoff.export handoff_id too")
-                .required(),
-            Param::new("args", Kind::Object, "for state.read: include").required(),
-            Param::text("capabilities_digest", "of mk_exec_describe, to notice a change"),
-            Param::new("now", Kind::PassedOver, "the server has its own clock"),
-        ],
-        output: &[],
-        run: |given, ctx| {
-            let now = ctx.now().to_string();
-            let mut request = request(given, given.text("op").unwrap_or_default());
-            request.insert("now", now);
-            for part in ["target", "args"] {
-                request.insert(part, given.object(part).cloned().unwrap_or_default());
-            }
-            if let Some(digest) = given.text("capabilities_digest") {
-                request.insert("capabilities_digest", digest);
-            }
-            let is_offered = |op| matches!(op, Op::StateRead | Op::AssessRun | Op::HandoffExport);
-            ask(request, is_offered, ctx)
-        },
-        wait: at_once,
+const QUERY: Tool = Tool {
+    name: "mk_exec_query",
+    title: "Ask about a goal",
+    about: "Ask about a goal of the execution protocol: read its state, get advice on what to do \
+            next, or export a handoff. Advice authorises nothing: should_run is no permission to \
+            run. Answers the response of MKEP/0.",
+    words: "",
+    at_once: false,
+    set: Set::Exec,
+    effect: Effect::Reads,
+    params: &[
+        REQUEST_ID,
+        Param::new("op", Kind::OneOf(OPS), "what to ask for").required(),
+        Param::new("target", Kind::Object, "goal_id; for handoff.export handoff_id too").required(),
+        Param::new("args", Kind::Object, "for state.read: include").required(),
+        Param::text("capabilities_digest", "of a description, to notice a change"),
+        Param::new("now", Kind::PassedOver, "the server has its own clock"),
+    ],
+    output: Output::Response,
+    run: |given, ctx| {
+        let now = ctx.now().to_string();
+        let mut request = request(given, given.text("op").unwrap_or_default());
+        request.insert("now", now);
+        for part in ["target", "args"] {
+            request.insert(part, given.object(part).cloned().unwrap_or_default());
+        }
+        if let Some(digest) = given.text("capabilities_digest") {
+            request.insert("capabilities_digest", digest);
+        }
+        let is_offered = |op| matches!(op, Op::StateRead | Op::AssessRun | Op::HandoffExport);
+        ask(request, is_offered, ctx)
     },
-    Tool {
-        name: "mk_exec_describe",
-        title: "Describe the protocol",
-        about: "Describe what of the execution protocol MKEP/0 is offered, its limits, and what it \
-                does not promise. Reads no state.",
-        words: "",
-        at_once: false,
-        set: Set::Exec,
-        effect: Effect::Reads,
-        params: &[REQUEST_ID],
-        output: &[],
-        run: |given, ctx| ask(request(given, "describe"), |op| op == Op::Describe, ctx),
-        wait: at_once,
-    },
+    wait: at_once,
+};
+
+const DESCRIBE: Tool = Tool {
+    name: "mk_exec_describe",
+    title: "Describe the protocol",
+    about: "Describe what of the execution protocol MKEP/0 is offered, its limits, and what it does \
+            not promise. Reads no state.",
+    words: "",
+    at_once: false,
+    set: Set::Exec,
+    effect: Effect::Reads,
+    params: &[REQUEST_ID],
+    output: Output::Response,
+    run: |given, ctx| ask(request(given, "describe"), |op| op == Op::Describe, ctx),
+    wait: at_once,
+};
+
+pub const TOOLS: &[Tool] = &[QUERY, DESCRIBE];
+
+/// The same, as MemKraft calls them.
+pub const OF_MEMKRAFT: &[Tool] = &[
+    Tool { name: "memkraft_execution_query", set: Set::Peer, ..QUERY },
+    Tool { name: "memkraft_execution_describe", set: Set::Peer, ..DESCRIBE },
 ];
 
 fn request(given: &Given, op: &str) -> Object {
@@ -94,7 +100,7 @@ fn ask(
         Ok(request) => {
             let (response, why) = call::ask(&request, ctx);
             if let Some(failure) = why {
-                log("warn", failure.message());
+                log(Level::Warn, failure.message());
             }
             response
         }

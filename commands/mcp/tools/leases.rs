@@ -13,7 +13,7 @@ use crate::lease::give_back::{self, Release};
 use crate::lease::list::{self, List};
 use crate::lease::renew::{self, Renew};
 use crate::mcp::given::Given;
-use crate::mcp::tool::{Effect, Kind, Param, Set, Tool, at_once};
+use crate::mcp::tool::{Effect, Kind, Output, Param, Set, Tool, at_once};
 
 const RESOURCE: Param = Param::text("resource", "the path").required();
 const TOKEN: Param = Param::new("token", Kind::Token, "the fencing_token you got").required();
@@ -36,7 +36,7 @@ pub const TOOLS: &[Tool] = &[
             BRANCH,
             OP_ID,
         ],
-        output: &[("leases", "array")],
+        output: Output::Report(&[("leases", "array")]),
         run: |given, ctx| {
             let paths = given.texts("resources");
             if paths.is_empty() {
@@ -63,7 +63,7 @@ pub const TOOLS: &[Tool] = &[
         set: Set::Core,
         effect: Effect::WRITES,
         params: &[RESOURCE, TOKEN],
-        output: LEASE,
+        output: Output::Report(LEASE),
         run: |given, ctx| {
             let token = given.number("token").expect("the tool requires it");
             renew::run(&Renew { path: given.needed("resource"), token }, ctx)
@@ -79,7 +79,7 @@ pub const TOOLS: &[Tool] = &[
         set: Set::Core,
         effect: Effect::SETTLES,
         params: &[RESOURCE, TOKEN, BRANCH],
-        output: LEASE,
+        output: Output::Report(LEASE),
         run: |given, ctx| {
             let token = given.number("token").expect("the tool requires it");
             let release = Release { path: given.needed("resource"), token, op_id: None };
@@ -96,7 +96,7 @@ pub const TOOLS: &[Tool] = &[
         set: Set::All,
         effect: Effect::Reads,
         params: &[Param::new("resources", Kind::Texts, "paths").required(), MAX_TOKENS],
-        output: &[("ok", "boolean"), ("resources", "array")],
+        output: Output::Report(&[("ok", "boolean"), ("resources", "array")]),
         run: |given, ctx| check::run(&Check { paths: given.texts("resources"), token: None }, ctx),
         wait: at_once,
     },
@@ -113,7 +113,7 @@ pub const TOOLS: &[Tool] = &[
             Param::text("after", "start after this resource"),
             MAX_TOKENS,
         ],
-        output: &[("leases", "array")],
+        output: Output::Report(&[("leases", "array")]),
         run: |given, ctx| {
             let text = |name| given.text(name).map(str::to_owned);
             let (path, after) = (text("prefix"), text("after"));

@@ -11,7 +11,7 @@ use super::{BRANCH, MAX_TOKENS};
 use crate::Answer;
 use crate::cli::{Actor, Context, EventReport, Failure, Filter, head_of, subject};
 use crate::mcp::given::Given;
-use crate::mcp::tool::{Effect, Kind, Param, Set, Tool, at_once};
+use crate::mcp::tool::{Effect, Kind, Output, Param, Set, Tool, at_once};
 
 /// Events of a page if nobody says otherwise, and at most.
 const LIMIT: (u64, i64) = (20, 500);
@@ -43,7 +43,7 @@ pub const TOOLS: &[Tool] = &[Tool {
         BRANCH,
         MAX_TOKENS,
     ],
-    output: &[("events", "array")],
+    output: Output::Report(&[("events", "array")]),
     run,
     wait: at_once,
 }];

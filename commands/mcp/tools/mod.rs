@@ -4,6 +4,7 @@ mod branches;
 mod exec;
 mod leases;
 mod log;
+mod memkernel;
 mod notices;
 mod overview;
 mod reading;
@@ -13,6 +14,7 @@ mod watch;
 
 pub use log::newest;
 
+use super::Compat;
 use super::given::Given;
 use super::tool::{Kind, Param, Tool};
 use crate::cli::{Failure, WriteArgs};
@@ -51,6 +53,18 @@ pub fn all() -> Vec<&'static Tool> {
         watch::TOOLS,
     ];
     let mut tools: Vec<&Tool> = groups.into_iter().flatten().collect();
+    tools.sort_unstable_by_key(|tool| tool.name);
+    tools
+}
+
+/// The tools that a peer has, by name.
+///
+/// Rule: docs/spec/mcp.md, section 4.7.
+pub fn of_peer(compat: Compat) -> Vec<&'static Tool> {
+    let mut tools: Vec<&Tool> = match compat {
+        Compat::Memkernel => memkernel::tools().collect(),
+        Compat::Memkraft => exec::OF_MEMKRAFT.iter().collect(),
+    };
     tools.sort_unstable_by_key(|tool| tool.name);
     tools
 }

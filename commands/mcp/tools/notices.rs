@@ -4,7 +4,7 @@ use mk::notice::{AT_ONCE, Ttl};
 
 use super::{MAX_TOKENS, OP_ID};
 use crate::cli::Failure;
-use crate::mcp::tool::{Effect, Kind, Param, Set, Tool, at_once};
+use crate::mcp::tool::{Effect, Kind, Output, Param, Set, Tool, at_once};
 use crate::notice::clear::{self, Clear};
 use crate::notice::list::{self, List};
 use crate::notice::post;
@@ -27,7 +27,7 @@ pub const TOOLS: &[Tool] = &[
             Param::int("ttl_s", (1, 604_800), "default 3600"),
             OP_ID,
         ],
-        output: NOTICE,
+        output: Output::Report(NOTICE),
         run: |given, ctx| {
             let seconds = given.number("ttl_s").and_then(|seconds| i64::try_from(seconds).ok());
             let ttl = seconds.map(Ttl::from_seconds).transpose();
@@ -46,7 +46,7 @@ pub const TOOLS: &[Tool] = &[
         set: Set::Notice,
         effect: Effect::SETTLES,
         params: &[Param::text("notice_id", "of the notice").required(), OP_ID],
-        output: NOTICE,
+        output: Output::Report(NOTICE),
         run: |given, ctx| {
             let (id, op_id) = (given.needed_as("notice_id")?, given.parsed("op_id")?);
             clear::run(&Clear { id, op_id }, ctx)
@@ -69,7 +69,7 @@ pub const TOOLS: &[Tool] = &[
             Param::text("after", "start after this id"),
             MAX_TOKENS,
         ],
-        output: &[("notices", "array"), ("omitted", "integer")],
+        output: Output::Report(&[("notices", "array"), ("omitted", "integer")]),
         run: |given, ctx| {
             let list = List {
                 resource: given.parsed("resource")?,

@@ -1,7 +1,7 @@
 //! How things stand, and how they came to.
 
 use super::{BRANCH, MAX_TOKENS};
-use crate::mcp::tool::{Effect, Param, Set, Tool, at_once};
+use crate::mcp::tool::{Effect, Output, Param, Set, Tool, at_once};
 use crate::{blame, branch, stats, status};
 
 const LIMIT: Param = Param::int("limit", (1, 100), "most of each kind; default 10");
@@ -17,7 +17,11 @@ pub const TOOLS: &[Tool] = &[
         set: Set::All,
         effect: Effect::Reads,
         params: &[LIMIT, BRANCH, MAX_TOKENS],
-        output: &[("branch_id", "string"), ("agents", "object"), ("leases", "object")],
+        output: Output::Report(&[
+            ("branch_id", "string"),
+            ("agents", "object"),
+            ("leases", "object"),
+        ]),
         run: |given, ctx| {
             let limit = given.number("limit").unwrap_or(10);
             status::run(&status::Status { branch_name: None, limit, exit_code: false }, ctx)
@@ -38,7 +42,7 @@ pub const TOOLS: &[Tool] = &[
             Param::int("limit", (1, 1_000), "default 100"),
             MAX_TOKENS,
         ],
-        output: &[("branches", "array")],
+        output: Output::Report(&[("branches", "array")]),
         run: |given, ctx| {
             let args = branch::BranchArgs {
                 prefix: given.text("prefix").unwrap_or_default().to_owned(),
@@ -66,7 +70,7 @@ pub const TOOLS: &[Tool] = &[
             BRANCH,
             MAX_TOKENS,
         ],
-        output: &[("branch_id", "string"), ("key", "string"), ("values", "array")],
+        output: Output::Report(&[("branch_id", "string"), ("key", "string"), ("values", "array")]),
         run: |given, ctx| {
             let args = blame::Blame {
                 key: given.needed("key"),
@@ -87,7 +91,7 @@ pub const TOOLS: &[Tool] = &[
         set: Set::All,
         effect: Effect::Reads,
         params: &[LIMIT, MAX_TOKENS],
-        output: &[("database_bytes", "integer")],
+        output: Output::Report(&[("database_bytes", "integer")]),
         run: |given, ctx| {
             let limit = given.number("limit").unwrap_or(10);
             stats::run(&stats::Stats { plot: false, last: 1_000, limit }, ctx)

@@ -2,7 +2,7 @@
 
 use super::{BRANCH, MAX_TOKENS, TOKENS};
 use crate::mcp::given::Given;
-use crate::mcp::tool::{Effect, Param, Set, Tool, at_once};
+use crate::mcp::tool::{Effect, Output, Param, Set, Tool, at_once};
 use crate::{context, diff, search, show};
 
 /// Tokens of a context's report beside its text, and what its line breaks cost in JSON at least.
@@ -24,7 +24,7 @@ pub const TOOLS: &[Tool] = &[
             BRANCH,
             MAX_TOKENS,
         ],
-        output: &[("branch_id", "string"), ("text", "string")],
+        output: Output::Report(&[("branch_id", "string"), ("text", "string")]),
         run: |given, ctx| {
             let args = context::Context {
                 branch_name: None,
@@ -47,7 +47,7 @@ pub const TOOLS: &[Tool] = &[
         set: Set::Core,
         effect: Effect::Reads,
         params: &[Param::text("event", "id, hash, or main~2").required(), BRANCH, MAX_TOKENS],
-        output: &[("events", "array")],
+        output: Output::Report(&[("events", "array")]),
         run: |given, ctx| {
             show::run(&show::Show { revisions: vec![given.needed_as("event")?] }, ctx)
         },
@@ -67,7 +67,7 @@ pub const TOOLS: &[Tool] = &[
             BRANCH,
             MAX_TOKENS,
         ],
-        output: &[("hits", "array"), ("more", "boolean")],
+        output: Output::Report(&[("hits", "array"), ("more", "boolean")]),
         run: |given, ctx| {
             let args = search::Search {
                 words: vec![given.needed("query")],
@@ -94,7 +94,7 @@ pub const TOOLS: &[Tool] = &[
             Param::text("b", "default: current"),
             MAX_TOKENS,
         ],
-        output: &[("branch_a", "string"), ("branch_b", "string")],
+        output: Output::Report(&[("branch_a", "string"), ("branch_b", "string")]),
         run: |given, ctx| {
             let (a, b) = (given.needed_as("a")?, given.parsed("b")?);
             diff::run(&diff::DiffArgs { a, b, exit_code: false }, ctx)

@@ -2,10 +2,10 @@
 
 use mk::canon::Object;
 use mk::workspace::event::Run;
-use mk::workspace::output::Output;
+use mk::workspace::output;
 
 use super::{APPENDED, BRANCH, FENCE, OP_ID, write_args};
-use crate::mcp::tool::{Effect, Kind, Param, Set, Tool, at_once};
+use crate::mcp::tool::{Effect, Kind, Output, Param, Set, Tool, at_once};
 use crate::{decide, fact, note, run, task};
 
 pub const TOOLS: &[Tool] = &[
@@ -24,7 +24,7 @@ pub const TOOLS: &[Tool] = &[
             BRANCH,
             OP_ID,
         ],
-        output: APPENDED,
+        output: Output::Report(APPENDED),
         run: |given, ctx| {
             let (directive, constraints) = (given.needed("directive"), given.texts("constraints"));
             task::run(&task::Task { directive, constraints, write: write_args(given)? }, ctx)
@@ -48,7 +48,7 @@ pub const TOOLS: &[Tool] = &[
             BRANCH,
             OP_ID,
         ],
-        output: APPENDED,
+        output: Output::Report(APPENDED),
         run: |given, ctx| {
             let (key, value) = (given.needed("key"), given.needed("value"));
             let why = given.text("rationale").unwrap_or_default().to_owned();
@@ -66,7 +66,7 @@ pub const TOOLS: &[Tool] = &[
         set: Set::Core,
         effect: Effect::WRITES,
         params: &[Param::new("facts", Kind::Object, "key: value").required(), FENCE, BRANCH, OP_ID],
-        output: APPENDED,
+        output: Output::Report(APPENDED),
         run: |given, ctx| {
             let facts = given.object("facts").map_or_else(Object::new, Clone::clone);
             fact::record(facts, &write_args(given)?, ctx)
@@ -82,7 +82,7 @@ pub const TOOLS: &[Tool] = &[
         set: Set::Core,
         effect: Effect::WRITES,
         params: &[Param::text("note", "the text").required(), BRANCH, OP_ID],
-        output: APPENDED,
+        output: Output::Report(APPENDED),
         run: |given, ctx| note::record(&given.needed("note"), &write_args(given)?, ctx),
         wait: at_once,
     },
@@ -104,12 +104,12 @@ pub const TOOLS: &[Tool] = &[
             BRANCH,
             OP_ID,
         ],
-        output: APPENDED,
+        output: Output::Report(APPENDED),
         run: |given, ctx| {
             let ran = Run {
                 command: given.needed("command"),
                 exit_code: given.integer("exit_code").expect("the tool requires it"),
-                output: Output::of(given.text("output").unwrap_or_default()),
+                output: output::Output::of(given.text("output").unwrap_or_default()),
                 facts: given.object("facts").cloned().unwrap_or_default(),
                 duration_ms: given.number("duration_ms"),
             };

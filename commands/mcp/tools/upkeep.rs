@@ -1,7 +1,7 @@
 //! Whether the store is sound, and how large it is.
 
 use super::{BRANCH, MAX_TOKENS};
-use crate::mcp::tool::{Effect, Kind, Param, Set, Tool, at_once};
+use crate::mcp::tool::{Effect, Kind, Output, Param, Set, Tool, at_once};
 use crate::{gc, verify};
 
 pub const TOOLS: &[Tool] = &[
@@ -15,7 +15,7 @@ pub const TOOLS: &[Tool] = &[
         set: Set::All,
         effect: Effect::Reads,
         params: &[MAX_TOKENS],
-        output: &[("ok", "boolean"), ("findings", "array")],
+        output: Output::Report(&[("ok", "boolean"), ("findings", "array")]),
         run: |_, ctx| verify::run(&verify::Verify { anchor: None }, ctx),
         wait: at_once,
     },
@@ -29,7 +29,7 @@ pub const TOOLS: &[Tool] = &[
         set: Set::Repair,
         effect: Effect::SETTLES,
         params: &[Param::new("dry_run", Kind::Bool, "only say what would come of it"), BRANCH],
-        output: &[("branch_id", "string"), ("triggered", "boolean")],
+        output: Output::Report(&[("branch_id", "string"), ("triggered", "boolean")]),
         run: |given, ctx| {
             let dry_run = given.flag("dry_run");
             gc::run(&gc::Gc { branch_name: None, all: false, force: false, dry_run }, ctx)

@@ -13,7 +13,7 @@ use super::{BRANCH, MAX_TOKENS, WAIT_MAX};
 use crate::Answer;
 use crate::cli::{Context, Failure};
 use crate::mcp::given::Given;
-use crate::mcp::tool::{Effect, Param, Set, Tool};
+use crate::mcp::tool::{Effect, Output, Param, Set, Tool};
 use crate::watch;
 
 /// How long it waits if nobody says, in seconds: some clients give up after five.
@@ -35,7 +35,7 @@ pub const TOOLS: &[Tool] = &[Tool {
         BRANCH,
         MAX_TOKENS,
     ],
-    output: &[("branch_id", "string"), ("events", "array"), ("next", "object")],
+    output: Output::Report(&[("branch_id", "string"), ("events", "array"), ("next", "object")]),
     run,
     wait,
 }];

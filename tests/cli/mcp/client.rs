@@ -1,7 +1,7 @@
 //! A client that knows lines and JSON and nothing of the protocol.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStdin, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -27,7 +27,13 @@ impl Client {
     /// Starts `mk ARGS` in the directory of `repo`, without a handshake.
     pub fn start(repo: &Sandbox, args: &[&str]) -> Self {
         let mut command = repo.command(env!("CARGO_BIN_EXE_mk"));
-        command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.args(args);
+        Self::spawn(command)
+    }
+
+    /// Starts a command that becomes a server.
+    pub fn spawn(mut command: Command) -> Self {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let (sender, messages) = channel();
         let stdout = BufReader::new(child.stdout.take().unwrap());

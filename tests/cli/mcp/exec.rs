@@ -134,3 +134,42 @@ fn no_operation_that_writes_can_be_reached() {
     let after = repo.mk("exec log --json").success().get_output().stdout.clone();
     assert_eq!(before, after);
 }
+
+#[test]
+fn memkraft_s_names_are_served_alone_and_answer_the_same() {
+    let repo = goal(2);
+    let mut ours = Client::open(&repo, &["--tools", "exec"]);
+    let mut theirs = Client::open(&repo, &["--compat", "memkraft"]);
+    let listed = theirs.request("tools/list", json!({}))["result"]["tools"].take();
+    let names: Vec<&str> =
+        listed.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["memkraft_execution_describe", "memkraft_execution_query"]);
+    let query = &listed[1];
+    assert_eq!(query["annotations"]["readOnlyHint"], true);
+    assert!(query["description"].as_str().unwrap().contains("Advice authorises nothing"));
+    let schema = &query["inputSchema"];
+    assert_eq!(schema["required"], json!(["request_id", "op", "target", "args"]));
+    assert_eq!(
+        schema["properties"]["op"]["enum"],
+        json!(["state.read", "assess.run", "handoff.export"])
+    );
+    let goal = json!({ "goal_id": "team/alpha" });
+    for (our_name, their_name, arguments) in [
+        ("mk_exec_query", "memkraft_execution_query", asked("state.read", goal.clone(), json!({}))),
+        ("mk_exec_query", "memkraft_execution_query", asked("assess.run", goal.clone(), json!({}))),
+        ("mk_exec_query", "memkraft_execution_query", asked("lease.acquire", goal, json!({}))),
+        ("mk_exec_describe", "memkraft_execution_describe", json!({ "request_id": ID })),
+    ] {
+        let their_answer = response(&theirs.call(their_name, arguments.clone()));
+        let our_answer = response(&ours.call(our_name, arguments));
+        assert_eq!(their_answer, our_answer);
+    }
+    // What breaks the schema is refused in plain text.
+    assert_eq!(
+        theirs.refusal("memkraft_execution_describe", json!({}))["code"],
+        "invalid-argument"
+    );
+    for client in [ours, theirs] {
+        client.close_quietly();
+    }
+}

@@ -2,8 +2,11 @@
 
 mod client;
 mod exec;
+mod faults;
 mod hostile;
 mod http;
+mod log;
+mod memkernel;
 mod news;
 mod resources;
 mod start;

@@ -97,7 +97,9 @@ fn a_set_is_what_was_asked_for_and_read_only_leaves_out_what_writes() {
     let reading = listed(&repo, &["--tools", "all", "--read-only"]);
     assert!(reading.iter().all(|tool| tool["annotations"]["readOnlyHint"] == true));
     let mut client = Client::open(&repo, &["--read-only"]);
-    let params = json!({ "name": "mk_note", "arguments": { "note": "x" } });
+    // What is there but for reading only is told from what is not there.
+    assert_eq!(client.refusal("mk_note", json!({ "note": "x" }))["code"], "read-only");
+    let params = json!({ "name": "mk_merge", "arguments": { "branch": "x" } });
     let answer = client.request("tools/call", params);
     assert_eq!(answer["error"]["code"], -32602, "{answer}");
     client.close_quietly();
