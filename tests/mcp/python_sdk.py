@@ -101,7 +101,7 @@ async def main():
     place = project()
     await with_handshake(place)
     print(f"ok: mcp {version('mcp')}, with a handshake")
-    await as_memkernel(place)
+    await as_memkernel(project())
     print(f"ok: mcp {version('mcp')}, with the tools of MemKernel")
     if MODERN:
         await without_handshake(place)

@@ -9,6 +9,8 @@ const path = require("node:path");
 const mk = path.resolve(process.argv[2]);
 const load = createRequire(path.join(process.env.NODE_PATH, "x.js"));
 
+const REQUEST = "0123456789abcdef0123456789abcdef";
+
 // One call that succeeds of every tool, in an order in which each has what it needs.
 const CALLS = [
   ["mk_task", { directive: "mend it", constraints: ["keep the API"] }],
@@ -36,9 +38,12 @@ const CALLS = [
   ["mk_gc", { dry_run: true }],
   ["mk_notice_post", { resource: "service:auth", message: "down" }],
   ["mk_notice_list", {}],
+  ["mk_record_run", { command: "make test", exit_code: 0, output: "ok" }],
+  ["mk_search", { query: "hello" }],
+  ["mk_merge", { branch: "try", dry_run: true }],
+  ["mk_watch", { after: 1, wait_s: 0 }],
+  ["mk_exec_describe", { request_id: REQUEST }],
 ];
-
-const REQUEST = "0123456789abcdef0123456789abcdef";
 
 // The same for the tools of peers.
 const OF_PEERS = {

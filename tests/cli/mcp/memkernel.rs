@@ -386,3 +386,42 @@ fn long_answers_keep_the_newest_and_say_how_much_is_left_out() {
     assert_eq!(none["notices"], json!([]));
     client.close_quietly();
 }
+
+#[test]
+fn where_there_is_an_exchange_notices_are_published_and_answers_say_how_that_went() {
+    let repo = project();
+    let shared = tempfile::tempdir().unwrap();
+    let folder = shared.path().display();
+    repo.mk(&format!(
+        "sync init sync.json --folder {folder} --workspace team --peer laptop --agents ann"
+    ))
+    .success();
+    let mut ann = open(&repo, &["--agent", "ann"]);
+    assert_eq!(ann.report("memkernel_sync_status", json!({}))["enabled"], false);
+    repo.mk("sync enable sync.json").success();
+    let notice = json!({ "resource": "service:auth", "message": "down" });
+    let posted = ann.report("memkernel_post_notice", notice.clone());
+    assert_eq!(posted["sync"], json!({ "published": true, "changed": 0, "errors": {} }));
+    let published = std::fs::read_to_string(shared.path().join("laptop.json")).unwrap();
+    assert!(published.contains("down"), "{published}");
+    let status = ann.report("memkernel_sync_status", json!({}));
+    assert_eq!((&status["enabled"], &status["peer_id"]), (&json!(true), &json!("laptop")));
+    let run = ann.report("memkernel_sync_now", json!({}));
+    assert_eq!(run["published"], true);
+    let state = ann.report("memkernel_query_state", json!({}));
+    let state: Value = serde_json::from_str(state["result"].as_str().unwrap()).unwrap();
+    assert_eq!(state["sync"]["workspace_id"], "team");
+    assert_eq!(state["coordination_notices"][0]["notice_id"], posted["notice_id"]);
+    let document = json!({ "document": r#"{"notices":[],"schema":"memkernel.notices/v1"}"# });
+    ann.refusal("memkernel_import_notices", document);
+    // Without the folder the notice is there, and not out.
+    std::fs::remove_dir_all(shared.path()).unwrap();
+    let cleared = ann.report("memkernel_clear_notice", json!({ "notice_id": posted["notice_id"] }));
+    assert!(cleared["cleared_at"].is_string(), "{cleared}");
+    assert!(cleared["sync"]["error"]["code"].is_string(), "{cleared}");
+    let mut bob = open(&repo, &["--agent", "bob"]);
+    bob.refusal("memkernel_post_notice", notice);
+    for client in [ann, bob] {
+        client.close_quietly();
+    }
+}
