@@ -71,17 +71,12 @@ fn set_modes(directory: &std::path::Path, of_directory: u32, of_file: u32) {
     fs::set_permissions(directory, fs::Permissions::from_mode(of_directory)).unwrap();
 }
 
-#[test]
-fn a_store_that_becomes_read_only_is_read_and_written_again_when_it_can_be() {
-    let repo = Sandbox::new();
-    repo.mk("--agent old note before").success();
-    checkpoint(&repo);
-    // Root becomes nobody, for whom permissions count.
+/// A server for whom permissions count: root becomes nobody.
+fn as_nobody(repo: &Sandbox) -> Client {
+    // A copy where nobody can run it.
     fs::create_dir(repo.path("bin")).unwrap();
     fs::copy(env!("CARGO_BIN_EXE_mk"), repo.path("bin/mk")).unwrap();
     fs::set_permissions(repo.path("bin/mk"), fs::Permissions::from_mode(0o755)).unwrap();
-    fs::set_permissions(repo.path(""), fs::Permissions::from_mode(0o777)).unwrap();
-    set_modes(&repo.store(), 0o777, 0o666);
     let mut command = repo.command(repo.path("bin/mk"));
     command.arg("mcp");
     if rustix::process::getuid().is_root() {
@@ -89,6 +84,17 @@ fn a_store_that_becomes_read_only_is_read_and_written_again_when_it_can_be() {
     }
     let mut client = Client::spawn(command);
     client.shake_hands("2025-11-25", "test");
+    client
+}
+
+#[test]
+fn a_store_that_becomes_read_only_is_read_and_written_again_when_it_can_be() {
+    let repo = Sandbox::new();
+    repo.mk("--agent old note before").success();
+    checkpoint(&repo);
+    fs::set_permissions(repo.path(""), fs::Permissions::from_mode(0o777)).unwrap();
+    set_modes(&repo.store(), 0o777, 0o666);
+    let mut client = as_nobody(&repo);
     client.report("mk_note", json!({ "note": "one" }));
     // A copy of it that nobody can write comes in its place.
     repo.sh("cp -r .mk copy && mv .mk aside && mv copy .mk").success();
@@ -99,6 +105,32 @@ fn a_store_that_becomes_read_only_is_read_and_written_again_when_it_can_be() {
     set_modes(&repo.store(), 0o777, 0o666);
     client.report("mk_note", json!({ "note": "two" }));
     assert_eq!(notes(&mut client).len(), 3);
+    client.close_quietly();
+}
+
+/// Without the files beside it, SQLite reads a store that it cannot write as one that never changes.
+#[test]
+fn what_others_write_is_seen_where_the_server_cannot_write() {
+    let repo = Sandbox::new();
+    repo.mk("--agent old note before").success();
+    checkpoint(&repo);
+    for name in ["mk.db-shm", "mk.db-wal"] {
+        let _ = fs::remove_file(repo.store().join(name));
+    }
+    fs::set_permissions(repo.path(""), fs::Permissions::from_mode(0o755)).unwrap();
+    set_modes(&repo.store(), 0o555, 0o444);
+    let mut client = as_nobody(&repo);
+    assert_eq!(notes(&mut client).len(), 1);
+    client.request("resources/subscribe", json!({ "uri": "mk://log/main" }));
+    set_modes(&repo.store(), 0o755, 0o644);
+    repo.mk("--agent other note after").success();
+    set_modes(&repo.store(), 0o555, 0o444);
+    client.await_message(|message| {
+        message["method"] == "notifications/resources/updated"
+            && message["params"]["uri"] == "mk://log/main"
+    });
+    assert_eq!(notes(&mut client).len(), 2);
+    set_modes(&repo.store(), 0o755, 0o644);
     client.close_quietly();
 }
 
