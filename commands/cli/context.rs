@@ -2,26 +2,26 @@
 
 use std::cell::Cell;
 use std::env;
-use std::fs;
 use std::mem::ManuallyDrop;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
-use mk::canon::{Object, Value};
+use mk::canon::Object;
 use mk::id::{AgentId, BranchName};
-use mk::lease;
 use mk::log::Outside;
-use mk::store::location::{self, Git};
+use mk::store::location::{self};
 use mk::store::sqlite::Durability;
 use mk::store::{Engine, Origin, Patience, ReadTxn, Sqlite, StoreError, WriteTxn};
 use mk::time::Timestamp;
 use serde::Serialize;
 
+use super::actor::Actor;
+use super::chance::Chance;
+use super::clock::Clocks;
 use super::output::{Colour, Output};
-use super::whereabouts::Whereabouts;
 use super::{Failure, Kept, Stores, Text};
 
 /// How long a write waits for others, in seconds.
@@ -91,10 +91,10 @@ fn seconds(text: &str) -> Result<Duration, String> {
 pub struct Context {
     pub global: Global,
     pub out: Output,
-    clocks: Clocks,
+    pub(super) clocks: Clocks,
     chance: Chance,
     written: Cell<bool>,
-    caller: Option<Caller>,
+    pub(super) caller: Option<Caller>,
     /// Branches that a write made due for compaction, for a server to see to.
     due: Vec<BranchName>,
     /// Where the caller stands from now on, if the store does not say it, for a server to keep.
@@ -384,7 +384,7 @@ impl Context {
             store.keep_little()?;
         }
         let (durability, actor) = store
-            .read(|txn| Ok::<_, Failure>((txn.setting("core.durability")?, self.actor(txn)?)))?;
+            .read(|txn| Ok::<_, Failure>((txn.setting("core.durability")?, self.writer(txn)?)))?;
         match durability.as_deref() {
             Some("normal") => store.set_durability(Durability::Normal)?,
             _ if is_kept => store.set_durability(Durability::Full)?,
@@ -396,43 +396,6 @@ impl Context {
     /// How long a write waits for others.
     pub fn lock_timeout(&self) -> Duration {
         self.global.lock_timeout.unwrap_or(Duration::from_secs_f64(LOCK_TIMEOUT))
-    }
-
-    /// Who acts, and on which branch.
-    pub fn actor(&self, txn: &dyn ReadTxn) -> Result<Actor, Failure> {
-        let agent = self.agent(txn)?;
-        let branch = match self.named_branch()? {
-            Some(branch) => branch,
-            None => txn.current_branch(&agent)?.unwrap_or_else(BranchName::main),
-        };
-        let mut metadata = match txn.setting("core.git")?.as_deref() {
-            Some("off") => Object::new(),
-            _ => git_metadata(&self.directory()?),
-        };
-        for (name, value) in self.caller.iter().flat_map(|caller| &caller.metadata) {
-            metadata.insert(name, value.clone());
-        }
-        let named = self.named_store()?;
-        let whereabouts = Whereabouts { here: self.directory()?, named };
-        let session = self.session(txn)?;
-        if self.is_serving() {
-            // So that the events of two sessions of one agent can be told apart.
-            metadata.insert("session".to_owned(), session.as_str());
-        }
-        let lease_clock = self.clocks.leases;
-        Ok(Actor { agent, branch, session, metadata, whereabouts, lease_clock })
-    }
-
-    /// The branch that `--branch` or `MK_BRANCH` name.
-    pub fn named_branch(&self) -> Result<Option<BranchName>, Failure> {
-        match (&self.global.branch, variable("MK_BRANCH")?) {
-            (Some(branch), _) => Ok(Some(branch.clone())),
-            (None, Some(name)) => name
-                .parse()
-                .map(Some)
-                .map_err(|error| Failure::usage(format!("MK_BRANCH: {error}"))),
-            (None, None) => Ok(None),
-        }
     }
 
     /// The time that leases go by.
@@ -455,59 +418,6 @@ impl Context {
         Ok(())
     }
 
-    /// The key of the session; empty without one.
-    ///
-    /// Rule: docs/design.md, section 10, "Who is who".
-    fn session(&self, txn: &dyn ReadTxn) -> Result<String, Failure> {
-        let key = |session: &str| Ok(lease::session_key(&txn.identity()?.project_id, session));
-        let caller = self.caller.as_ref().map(|caller| &caller.session);
-        if let Some(Session::Given(session)) = caller {
-            return key(session);
-        }
-        for name in ["MK_SESSION", "CLAUDE_CODE_SESSION_ID"] {
-            if let Some(session) = variable(name)? {
-                return key(&session);
-            }
-        }
-        match caller {
-            Some(Session::Own(session)) => key(session),
-            _ => Ok(String::new()),
-        }
-    }
-
-    /// Who acts.
-    pub fn agent(&self, txn: &dyn ReadTxn) -> Result<AgentId, Failure> {
-        if let Some(agent) = &self.global.agent {
-            return Ok(agent.clone());
-        }
-        let named = match variable("MK_AGENT")? {
-            Some(name) => Some(("MK_AGENT", name)),
-            None => txn.setting("agent.id")?.map(|name| ("agent.id", name)),
-        };
-        match named {
-            Some((from, name)) => {
-                name.parse().map_err(|error| Failure::usage(format!("{from}: {error}")))
-            }
-            None => Ok(self.unnamed()),
-        }
-    }
-
-    /// Who acts if nothing says.
-    fn unnamed(&self) -> AgentId {
-        self.caller.as_ref().map_or_else(login, |caller| caller.agent.clone())
-    }
-
-    /// Who acts when there is no store to ask yet.
-    pub fn founder(&self) -> Result<AgentId, Failure> {
-        match (&self.global.agent, variable("MK_AGENT")?) {
-            (Some(agent), _) => Ok(agent.clone()),
-            (None, Some(name)) => {
-                name.parse().map_err(|error| Failure::usage(format!("MK_AGENT: {error}")))
-            }
-            (None, None) => Ok(self.unnamed()),
-        }
-    }
-
     /// Bytes that nobody can guess.
     pub fn random<const N: usize>(&mut self) -> [u8; N] {
         self.chance.draw()
@@ -515,178 +425,5 @@ impl Context {
 
     pub fn print<R: Text + Serialize>(&mut self, report: &R) -> Result<(), Failure> {
         self.out.print(report)
-    }
-}
-
-/// Who acts, where, and from which checkout.
-#[derive(Debug, Clone)]
-pub struct Actor {
-    pub agent: AgentId,
-    pub branch: BranchName,
-    /// The incarnation of the agent, of `mk::lease::session_key`.
-    pub session: String,
-    /// What goes into the metadata of each event: `git`, with the commit and the worktree.
-    pub metadata: Object,
-    pub whereabouts: Whereabouts,
-    lease_clock: Clock,
-}
-
-impl Actor {
-    /// The time that leases go by.
-    pub fn lease_now(&self) -> Timestamp {
-        self.lease_clock.now()
-    }
-
-    /// `metadata` of the caller, and what is known of the checkout. The caller's word stands.
-    pub fn stamped(&self, mut metadata: Object) -> Object {
-        for (name, value) in self.metadata.clone() {
-            if !metadata.contains_key(&name) {
-                metadata.insert(name, value);
-            }
-        }
-        metadata
-    }
-}
-
-fn git_metadata(directory: &Path) -> Object {
-    let mut metadata = Object::new();
-    let Some(git) = Git::find(directory) else { return metadata };
-    let known = [("commit", git.commit()), ("worktree", git.worktree())];
-    let git: Object = known
-        .into_iter()
-        .filter_map(|(name, value)| Some((name.to_owned(), Value::from(value?))))
-        .collect();
-    if !git.is_empty() {
-        metadata.insert("git".to_owned(), Value::Object(git));
-    }
-    metadata
-}
-
-/// An environment variable that is set and not empty.
-fn variable(name: &str) -> Result<Option<String>, Failure> {
-    match env::var(name) {
-        Ok(value) => Ok(Some(value).filter(|value| !value.is_empty())),
-        Err(env::VarError::NotPresent) => Ok(None),
-        Err(env::VarError::NotUnicode(_)) => Err(Failure::usage(format!("{name} is not UTF-8"))),
-    }
-}
-
-/// The login name, as far as it can be an agent id.
-fn login() -> AgentId {
-    let uid = rustix::process::getuid().as_raw();
-    let from_passwd = || {
-        let passwd = fs::read_to_string("/etc/passwd").ok()?;
-        passwd.lines().find_map(|line| {
-            let mut fields = line.split(':');
-            let name = fields.next()?;
-            (fields.nth(1)? == uid.to_string()).then(|| name.to_owned())
-        })
-    };
-    ["USER", "LOGNAME"]
-        .into_iter()
-        .filter_map(|name| env::var(name).ok())
-        .chain(from_passwd())
-        .find_map(|name| name.parse().ok())
-        .unwrap_or_else(|| format!("uid-{uid}").parse().expect("letters and digits"))
-}
-
-/// What time it is, for events and for leases.
-#[derive(Debug, Clone, Copy)]
-pub struct Clocks {
-    events: Clock,
-    leases: Clock,
-}
-
-impl Clocks {
-    fn new() -> Result<Self, Failure> {
-        let events = Clock::new("MK_DATE")?;
-        // Who could set the time of leases could take any: only in tests.
-        let leases = match cfg!(debug_assertions) {
-            true => Clock::new("MK_LEASE_DATE")?,
-            false => Clock::Real,
-        };
-        Ok(Self { events, leases })
-    }
-
-    /// The time of events.
-    pub fn now(self) -> Timestamp {
-        self.events.now()
-    }
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Clock {
-    Real,
-    Pinned(Timestamp),
-}
-
-impl Clock {
-    /// Pinned to the time in an environment variable, if that is set.
-    fn new(name: &str) -> Result<Self, Failure> {
-        Ok(match variable(name)? {
-            Some(date) => Self::Pinned(
-                date.parse().map_err(|error| Failure::usage(format!("{name}: {error}")))?,
-            ),
-            None => Self::Real,
-        })
-    }
-
-    fn now(self) -> Timestamp {
-        match self {
-            Self::Pinned(time) => time,
-            Self::Real => {
-                #[expect(clippy::disallowed_methods, reason = "the edge is where time comes in")]
-                let now = SystemTime::now();
-                let micros = match now.duration_since(UNIX_EPOCH) {
-                    Ok(since) => i64::try_from(since.as_micros()).unwrap_or(i64::MAX),
-                    Err(before) => {
-                        i64::try_from(before.duration().as_micros()).map_or(i64::MIN, |us| -us)
-                    }
-                };
-                Timestamp::from_micros(micros)
-            }
-        }
-    }
-}
-
-/// Randomness of the operating system; in a debug build repeatable bytes if `MK_SALT_SEED` is set, so
-/// that a test can compare hashes.
-#[derive(Debug)]
-pub struct Chance {
-    seed: Option<String>,
-    drawn: u64,
-    /// Random bytes asked for ahead, a page at a time once more than a few are wanted.
-    ahead: Vec<u8>,
-}
-
-impl Chance {
-    pub fn new() -> Self {
-        let seed = if cfg!(debug_assertions) { env::var("MK_SALT_SEED").ok() } else { None };
-        Self { seed, drawn: 0, ahead: Vec::new() }
-    }
-
-    /// Bytes that nobody can guess, in tests neither.
-    pub fn secret() -> [u8; 24] {
-        let mut bytes = [0; 24];
-        getrandom::fill(&mut bytes).expect("the operating system gives random bytes");
-        bytes
-    }
-
-    /// Bytes that nobody can guess, at most 32.
-    pub fn draw<const N: usize>(&mut self) -> [u8; N] {
-        let mut bytes = [0; N];
-        self.drawn += 1;
-        if let Some(seed) = &self.seed {
-            use sha2::{Digest, Sha256};
-            let digest = Sha256::digest(format!("{seed} {}", self.drawn));
-            bytes.copy_from_slice(&digest[..N]);
-            return bytes;
-        }
-        if self.ahead.len() < N {
-            self.ahead.resize(if self.drawn < 8 { N } else { 4_096 }, 0);
-            getrandom::fill(&mut self.ahead).expect("the operating system gives random bytes");
-        }
-        bytes.copy_from_slice(&self.ahead.split_off(self.ahead.len() - N));
-        bytes
     }
 }

@@ -1,7 +1,10 @@
 //! What the commands share: where the project is, who acts, and how an answer is printed.
 
+mod actor;
 pub mod attach;
+mod chance;
 mod child;
+mod clock;
 mod compaction;
 mod completion;
 mod context;
@@ -21,10 +24,13 @@ mod walk;
 mod whereabouts;
 mod write;
 
+pub use actor::Actor;
+pub use chance::Chance;
 pub use child::{Child, Stream, command_line, exit_status};
+pub use clock::Clocks;
 pub use compaction::{Compaction, compact, compact_due, compact_now};
 pub use completion::completion_script;
-pub use context::{Actor, Caller, Chance, Clocks, Context, Global, Session};
+pub use context::{Caller, Context, Global, Session};
 pub use exchange::{policy, policy_to_read_by};
 pub use external::{external, nearest_commands};
 pub use failure::{Failure, usage_failure};
