@@ -96,6 +96,17 @@ impl Base {
         Ok(())
     }
 
+    /// The store, to read a log that must be there.
+    pub fn open_to_read(&self, ctx: &Context) -> Result<Sqlite, Failure> {
+        if !self.has_store()? {
+            // That its log waits to be imported says more than that there is no store.
+            empty_store(ctx)?.read(|txn| self.check_foreign(txn))?;
+        }
+        let mut store = Sqlite::open_to_read(&self.store)?;
+        store.read(|txn| self.check_foreign(txn))?;
+        Ok(store)
+    }
+
     /// The store, to write to as well.
     pub fn open_to_write(&self, wait: Duration) -> Result<Sqlite, StoreError> {
         let mut store = Sqlite::open_to_write(&self.store, wait, Durability::Full)?;
@@ -113,7 +124,8 @@ impl Base {
         if imported == Some(found.len()) {
             return Ok(());
         }
-        let message = format!("'{}' is not imported", self.foreign_log().display());
+        let log = self.foreign_log();
+        let message = format!("the log of MemKraft in '{}' is not imported", log.display());
         let place = self.directory.display();
         let hint = format!("mk exec import '{place}' --base-dir '{place}'");
         Err(Failure::new(Code::IO, message).hint(hint))

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use mk::mkep::ledger::Ledger;
 use mk::mkep::lint::Surroundings;
-use mk::mkep::registry::Kind;
+use mk::mkep::registry::{Kind, Op};
 use mk::mkep::request::Request;
 use mk::mkep::response::Response;
 use mk::mkep::{self, Desk, Examined};
@@ -52,7 +52,8 @@ pub fn run(args: &BaseArgs, ctx: &mut Context) -> Result<Answer, Failure> {
             }
         }
         while !rest.is_empty() {
-            let answers = answer(&mut rest, &base, &around, &mut store, ctx)?;
+            let answers = answer(&mut rest, &base, &around, &mut store, ctx);
+            let answers = answers.map_err(|failure| failure.exit(70))?;
             for response in answers {
                 writeln!(ctx.out.writer(), "{}", response.line())?;
             }
@@ -75,21 +76,13 @@ fn answer(
 ) -> Result<Vec<Response>, Failure> {
     let writes = |line: &Line| line.as_ref().is_ok_and(|line| line.entry.kind == Kind::Apply);
     let wants_lock = group.iter().any(writes);
-    if store.is_none() {
-        match open(base, wants_lock, ctx) {
-            Ok(opened) => *store = opened,
-            Err(failure) => {
-                failure.tell(false);
-                let answer = |it: Request| unusable(&it, &failure);
-                let answers = group.drain(..).map(|line| line.map_or_else(|it| *it, answer));
-                return Ok(answers.collect());
-            }
-        }
+    if let Err(failure) = prepare(base, wants_lock, store, ctx) {
+        failure.tell(false);
+        return empty_store(ctx)?.read(|txn| Ok(without_store(group, txn, &failure)?));
     }
     let Some(store) = store else {
         return empty_store(ctx)?.read(|txn| Ok(without_lock(group, txn, around)?));
     };
-    store.read(|txn| base.check_foreign(txn))?;
     if !wants_lock {
         return Ok(store.read(|txn| without_lock(group, txn, around))?);
     }
@@ -136,17 +129,42 @@ fn examine(
     mkep::examine(txn, ledger, request, around)
 }
 
-/// The store; none if the base has none and nothing is to be written.
-fn open(base: &Base, wants_lock: bool, ctx: &mut Context) -> Result<Option<Sqlite>, Failure> {
+/// Opens the store, unless the base has none and nothing is to be written.
+fn prepare(
+    base: &Base,
+    wants_lock: bool,
+    store: &mut Option<Sqlite>,
+    ctx: &mut Context,
+) -> Result<(), Failure> {
+    if let Some(store) = store {
+        return store.read(|txn| base.check_foreign(txn));
+    }
     let wait = lock_timeout(ctx);
     if !base.has_store()? {
         empty_store(ctx)?.read(|txn| base.check_foreign(txn))?;
         if !wants_lock {
-            return Ok(None);
+            return Ok(());
         }
         base.create(ctx, wait)?;
     }
-    Ok(Some(base.open_to_write(wait)?))
+    let store = store.insert(base.open_to_write(wait)?);
+    store.read(|txn| base.check_foreign(txn))
+}
+
+/// Answers what needs no store, from an empty one; all else with `why`.
+fn without_store(
+    group: &mut Vec<Line>,
+    empty: &dyn ReadTxn,
+    why: &Failure,
+) -> Result<Vec<Response>, StoreError> {
+    let answer = |line: Line| match line {
+        Err(response) => Ok(*response),
+        Ok(request) if request.entry.op == Op::Describe => {
+            mkep::ask(empty, &mut Ledger::default(), &request, &Surroundings::default())
+        }
+        Ok(request) => Ok(unusable(&request, why)),
+    };
+    group.drain(..).map(answer).collect()
 }
 
 fn without_lock(

@@ -35,8 +35,8 @@ pub struct Call {
     base: BaseArgs,
     /// Answer many requests, one a line: exit status 0 however they are answered
     ///
-    /// Answers come in the order of the lines, after what they say is durable: as soon as no line is
-    /// waiting, but at the latest after 256 requests or 50 ms. Blank lines are passed over.
+    /// Answers come in the order of the lines, after what they say is durable. All lines that are
+    /// waiting are written together, some 4,000 or 100 ms of them at most. Blank lines are passed over.
     #[arg(long, visible_alias = "jsonl")]
     batch: bool,
 }

@@ -7,7 +7,7 @@ use mk::id::BranchName;
 use mk::mkep::event::{self, Line};
 use mk::mkep::json::{Json, Members};
 use mk::mkep::record;
-use mk::store::{Engine, Sqlite, StoreError};
+use mk::store::{Engine, StoreError};
 
 use super::base::{Base, BaseArgs};
 use crate::Answer;
@@ -32,9 +32,10 @@ pub struct Log {
 pub fn run(args: &Log, ctx: &mut Context) -> Result<Answer, Failure> {
     let base = Base::find(&args.base, ctx)?;
     let json = ctx.out.json;
+    let mut store = base.open_to_read(ctx)?;
     let out = ctx.out.writer();
     let mut left = args.max_count.unwrap_or(u64::MAX);
-    Sqlite::open_to_read(&base.store)?.read(|txn| {
+    store.read(|txn| {
         let Some(branch) = txn.branch(BranchName::EXEC)? else { return Ok(()) };
         for sequence in (1..=branch.head_sequence).rev() {
             if left == 0 {

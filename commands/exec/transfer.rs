@@ -8,7 +8,7 @@ use mk::code::Code;
 use mk::id::hex;
 use mk::mkep::Desk;
 use mk::mkep::transfer::{self, Imported, TransferError};
-use mk::store::{Engine, Sqlite};
+use mk::store::Engine;
 use mk::text::counted;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -139,13 +139,13 @@ pub fn export(args: &Export, ctx: &mut Context) -> Result<Answer, Failure> {
         let message = format!("cannot write '{}': it is there", file.display());
         return Err(Failure::new(Code::IO, message));
     }
+    let mut store = base.open_to_read(ctx)?;
     if let Some(directory) = file.parent() {
         fs::create_dir_all(directory).map_err(failed)?;
     }
     // Beside its place first: a log that is cut off must not pass for a whole one.
     let draft = file.with_extension("jsonl-new");
-    let lines = Sqlite::open_to_read(&base.store)?.read(|txn| {
-        base.check_foreign(txn)?;
+    let lines = store.read(|txn| {
         let mut out = BufWriter::new(File::create(&draft).map_err(failed)?);
         let lines = transfer::export(txn, &mut out)?;
         out.into_inner().map_err(|error| failed(error.into_error()))?.sync_all().map_err(failed)?;

@@ -56,6 +56,32 @@ fn answers_come_in_the_order_of_the_requests_whatever_they_are() {
 }
 
 #[test]
+fn a_line_that_is_no_request_spoils_none_of_its_neighbours() {
+    let mut repo = Sandbox::new();
+    let mut input = goal_declared(1).into_bytes();
+    let cut = goal_declared(2).replace("Ship it", "é");
+    let cut = &cut.as_bytes()[..=cut.find('é').unwrap()];
+    let long = gate_declared(3, "build").replace("make", &"x".repeat(300 << 10));
+    for line in [cut, long.as_bytes(), b"\xff", gate_declared(4, "build").as_bytes(), b"{\"mkep\":"]
+    {
+        input.push(b'\n');
+        input.extend_from_slice(line);
+    }
+    repo.input = input;
+    let done = repo.mk("exec call --batch").success().stderr("");
+    let lines = String::from_utf8(done.get_output().stdout.clone()).unwrap();
+    let answers: Vec<Value> =
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let codes: Vec<&Value> = answers.iter().map(|answer| &answer["error"]["code"]).collect();
+    let (malformed, none) = (Value::from("E_MALFORMED_JSON"), Value::Null);
+    let long = Value::from("E_LIMIT_EXCEEDED");
+    assert_eq!(codes, [&none, &malformed, &long, &malformed, &none, &malformed]);
+    // The one that is too long has been read far enough to say which it was.
+    assert_eq!(answers[2]["request_id"], "00000000000000000000000000000003");
+    repo.mk("verify").success().stdout("ok: 2 events, 2 branches\n");
+}
+
+#[test]
 fn an_answer_comes_before_the_next_request_is_there() {
     let repo = Sandbox::new();
     let mut command = repo.command(env!("CARGO_BIN_EXE_mk"));

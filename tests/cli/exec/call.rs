@@ -166,6 +166,9 @@ fn input_that_is_no_request_is_answered() {
         (b"{\"a\":\"\x01\"}", "E_MALFORMED_JSON"),
         (cut, "E_MALFORMED_JSON"),
         (b"\xff\xfe", "E_MALFORMED_JSON"),
+        (b"{\"a\":\"\xc3\"}", "E_MALFORMED_JSON"),
+        (b"{\"a\":\"\xe2\x82\"}", "E_MALFORMED_JSON"),
+        (b"{\"a\":\"\xed\xa0\x80\"}", "E_MALFORMED_JSON"),
         (deep.as_bytes(), "E_MALFORMED_JSON"),
         (long.as_bytes(), "E_LIMIT_EXCEEDED"),
         (huge.as_bytes(), "E_LIMIT_EXCEEDED"),
@@ -182,6 +185,148 @@ fn input_that_is_no_request_is_answered() {
         ok: 0 events, 1 branch
         "#,
     );
+}
+
+#[test]
+fn a_request_may_have_262144_bytes_and_none_more() {
+    let mut repo = Sandbox::new();
+    let request = goal_declared(1);
+    let padded = |size: usize| request.clone() + &" ".repeat(size - request.len());
+    let (refused, status) = call(&mut repo, padded(262_145));
+    assert_eq!((&refused["error"]["code"], status), (&json!("E_LIMIT_EXCEEDED"), 1));
+    assert_eq!(refused["error"]["details"], json!({"limit": 262_144}));
+    // What can be said of it is still said.
+    assert_eq!(refused["request_id"], "00000000000000000000000000000001");
+    called(&mut repo, padded(262_144));
+}
+
+#[test]
+fn what_cannot_be_read_or_answered_ends_with_70_and_says_nothing_on_stdout() {
+    let repo = Sandbox::new();
+    repo.session(
+        r#"
+        $ mk exec call < /
+        ! fatal: cannot read stdin: Is a directory (os error 21)
+        [70]
+        $ mk exec call --batch < /
+        ! fatal: cannot read stdin: Is a directory (os error 21)
+        [70]
+        "#,
+    );
+}
+
+#[test]
+fn a_goal_is_shown_as_a_table_and_as_the_response_to_a_read() {
+    let mut repo = Sandbox::new();
+    let gate = |name: &str| format!(r#"{{"goal_id":"team/alpha","gate_id":"{name}"}}"#);
+    let receipt = |verdict: &str, more: &str| {
+        format!(
+            r#"{{"verdict":"{verdict}","content_sha256":"{:064}","summary":"s","observed_at":null{more}}}"#,
+            1
+        )
+    };
+    called(&mut repo, goal_declared(1));
+    called(&mut repo, gate_declared(2, "build"));
+    let optional = gate_declared(3, "docs").replace(
+        "\"verification\"",
+        "\"required\":false,\"scope_key\":\"docs/a\",\"verification\"",
+    );
+    called(&mut repo, optional);
+    for (number, op, gate_id, args) in [
+        (4, "receipt.record", "build", receipt("fail", "")),
+        (5, "receipt.record", "build", receipt("pass", r#","provenance_id":"p""#)),
+        (6, "gate.transition", "build", r#"{"to_status":"passed"}"#.to_owned()),
+        (
+            7,
+            "gate.transition",
+            "docs",
+            r#"{"to_status":"waived","authority_claim":"human"}"#.into(),
+        ),
+    ] {
+        called(&mut repo, apply(number, op, &gate(gate_id), &args, "{}"));
+    }
+    let goal = r#"{"goal_id":"team/alpha"}"#;
+    let args = r#"{"to_actor":"bob","payload":{"n":1},"expires_at":"2026-08-05T00:00:00Z"}"#;
+    let declared = called(&mut repo, apply(8, "handoff.declare", goal, args, "{}"));
+    let handoff = declared["result"]["handoff_id"].as_str().unwrap().to_owned();
+    called(&mut repo, leased(9, "src/a", "w1"));
+    let table = r#"team/alpha: open (record 9)
+advice, not permission: wait (lease_held_by_other)
+waived on an unverified word: 1
+receipts without provenance: 1
+
+GATE                     STATUS   REQUIRED SCOPE        EVIDENCE
+build                    passed   yes      build        pass 5, fail 4
+docs                     waived   no       docs/a       -
+
+LEASED SCOPE             HOLDER           TOKEN UNTIL
+src/a                    w1                   1 2026-08-04T12:22:33Z
+a write into a leased scope needs a token of at least 1
+
+HANDOFF                          STATUS     TO               UNTIL
+"#;
+    let row = format!("{handoff} offered    bob              2026-08-05T00:00:00Z\n");
+    let line = "exec state team/alpha --now 2026-08-04T11:22:33Z";
+    repo.mk(line).success().stdout(table.to_owned() + &row).stderr("");
+    let read = called(&mut repo, query("state.read", goal));
+    assert_eq!(repo.json(line)["result"], read["result"]);
+    // Without a time, that of the machine: the lease lapsed long ago.
+    let shown = repo.mk("exec state team/alpha").success();
+    let shown = String::from_utf8(shown.get_output().stdout.clone()).unwrap();
+    assert!(shown.contains("repair (stale_lease_detected)"), "{shown}");
+    assert!(!shown.contains("LEASED"), "{shown}");
+    let refused = repo.mk("exec state Team --json").code(1);
+    let refused: serde_json::Value = serde_json::from_slice(&refused.get_output().stdout).unwrap();
+    assert_eq!(refused["error"]["code"], "E_PATTERN");
+}
+
+#[test]
+fn every_command_says_that_a_log_waits_to_be_imported() {
+    let repo = Sandbox::empty();
+    fs::create_dir_all(repo.path("base/.memkraft/execution")).unwrap();
+    repo.write("base/.memkraft/execution/events.jsonl", "{\"a\":1}\n");
+    repo.write("read", query("state.read", r#"{"goal_id":"team/alpha"}"#) + "\n");
+    repo.write("both", query("describe", "{}") + "\n" + &goal_declared(1) + "\n");
+    let says_so = |repo: &Sandbox| {
+        repo.session(
+            r#"
+            $ mk exec call --base-dir base < read | cut -c1-40
+            {"error":{"class":"io","code":"E_STORE_I
+            ! fatal: the log of MemKraft in 'base/.memkraft/execution/events.jsonl' is not imported
+            ! hint: mk exec import 'base' --base-dir 'base'
+            $ mk exec call --batch --base-dir base < both | cut -c1-40
+            {"mkep":"0","ok":true,"op":"describe","o
+            {"error":{"class":"io","code":"E_STORE_I
+            ! fatal: the log of MemKraft in 'base/.memkraft/execution/events.jsonl' is not imported
+            ! hint: mk exec import 'base' --base-dir 'base'
+            $ mk exec state team/alpha --base-dir base
+            ! fatal: the log of MemKraft in 'base/.memkraft/execution/events.jsonl' is not imported
+            ! hint: mk exec import 'base' --base-dir 'base'
+            [128]
+            $ mk exec log --base-dir base
+            ! fatal: the log of MemKraft in 'base/.memkraft/execution/events.jsonl' is not imported
+            ! hint: mk exec import 'base' --base-dir 'base'
+            [128]
+            $ mk exec export out --base-dir base
+            ! fatal: the log of MemKraft in 'base/.memkraft/execution/events.jsonl' is not imported
+            ! hint: mk exec import 'base' --base-dir 'base'
+            [128]
+            $ ls
+            base
+            both
+            read
+            "#,
+        );
+    };
+    says_so(&repo);
+    assert!(!repo.path("base/.mk").exists());
+    repo.mk("exec import base --base-dir base").success();
+    repo.mk("exec log --base-dir base").success().stdout("     0 - - - \n");
+    // And again when it has grown.
+    repo.write("base/.memkraft/execution/events.jsonl", "{\"a\":1}\n{\"a\":2}\n");
+    says_so(&repo);
+    repo.mk("exec import base --base-dir base").success();
+    repo.mk("exec call --batch --base-dir base").success();
 }
 
 #[test]

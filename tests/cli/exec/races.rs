@@ -46,6 +46,14 @@ fn of_many_that_apply_one_operation_exactly_one_does() {
     let said = outcomes(&repo, &vec![request; 8]);
     assert_eq!(said[0], "already_applied");
     assert_eq!(said.iter().filter(|said| *said == "applied").count(), 1);
+    // And of requests that have only the key in common.
+    let keyed = |number: u32| {
+        let key = format!("\"precondition\":{{\"operation_id\":\"{:064x}\"}}", 5);
+        gate_declared(number, "docs").replace("\"precondition\":{}", &key)
+    };
+    let said = outcomes(&repo, &[keyed(10), keyed(11)]);
+    assert_eq!(said, ["already_applied", "applied"]);
+    assert_eq!(repo.json("exec state team/alpha")["result"]["execution_seq"], 3);
 }
 
 #[test]
@@ -93,11 +101,15 @@ fn a_store_that_is_held_is_busy_within_the_time_asked() {
     assert_eq!(refused["error"]["code"], "E_PATTERN");
     called(&mut repo, query("state.read", r#"{"goal_id":"team/alpha"}"#));
     repo.input = [gate_declared(2, "build"), query("describe", "{}")].join("\n").into_bytes();
-    let done = repo.mk("exec call --batch --lock-timeout 0").success();
+    let begun = Instant::now();
+    let done = repo.mk("exec call --batch --lock-timeout 0.3").success();
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
     let lines = String::from_utf8(done.get_output().stdout.clone()).unwrap();
     let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines[0]["error"]["code"], "E_STORE_BUSY");
+    assert_eq!(lines[0]["state"]["execution_seq"], 1);
     assert_eq!(lines[1]["ok"], true);
+    repo.mk("exec call --batch --lock-timeout 0").success();
     other.execute_batch("ROLLBACK").unwrap();
     called(&mut repo, gate_declared(2, "build"));
 }

@@ -23,6 +23,9 @@ fn only_a_goal_and_a_budget_together_add_the_section() {
     assert_eq!(text(&repo, "context --goal team/alpha --exec-budget 0"), plain);
     assert_eq!(text(&repo, "context --exec-budget 300"), plain);
     assert_eq!(text(&repo, "context --goal team/none --exec-budget 300"), plain);
+    let json = text(&repo, "--json context");
+    assert_eq!(text(&repo, "--json context --goal team/alpha"), json);
+    assert_eq!(text(&repo, "--json context --exec-budget 300"), json);
     let whole = text(&repo, "context --goal team/alpha --exec-budget 300");
     let gate = |name: &str| {
         format!(
