@@ -2,21 +2,24 @@
 
 use std::io::{self, Write};
 
-use mk::event::Event;
-use mk::id::BranchName;
+use mk::id::{BranchName, EventId};
 use mk::mkep::event::{self, Line};
 use mk::mkep::json::{Json, Members};
 use mk::mkep::record;
-use mk::store::{Engine, StoreError};
+use mk::store::{Engine, ReadTxn, StoreError};
 
 use super::base::{Base, BaseArgs};
 use crate::Answer;
 use crate::cli::{self, Context, Failure};
 
+/// Records of a goal that are read at once.
+const PAGE: usize = 256;
+
 /// Print the records of the log, newest first
 ///
 /// A line each: number, time, goal, type, and what it is about. With --json the lines themselves, as
-/// MemKraft would store them.
+/// MemKraft would store them. The whole log is in the order in which it was written and has its damaged
+/// lines; that of a goal goes by number.
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
 pub struct Log {
@@ -34,49 +37,74 @@ pub fn run(args: &Log, ctx: &mut Context) -> Result<Answer, Failure> {
     let json = ctx.out.json;
     let mut store = base.open_to_read(ctx)?;
     let out = ctx.out.writer();
-    let mut left = args.max_count.unwrap_or(u64::MAX);
-    store.read(|txn| {
-        let Some(branch) = txn.branch(BranchName::EXEC)? else { return Ok(()) };
-        for sequence in (1..=branch.head_sequence).rev() {
-            if left == 0 {
-                break;
-            }
-            let Some(id) = txn.own_event(branch.id, sequence)? else {
-                let what = format!("event {sequence} of {} is missing", BranchName::EXEC);
-                return Err(StoreError::damaged(what).into());
-            };
-            let found = txn.known_event(id)?;
-            let line = found.content.as_ref().and_then(event::line);
-            let record = line.as_deref().map(Line::read);
-            let wanted = match (&args.goal, &record) {
-                (None, _) => true,
-                (Some(goal), Some(Line::Record(record))) => record.text("goal_id") == Some(goal),
-                (Some(_), _) => false,
-            };
-            if !wanted {
-                continue;
-            }
-            left -= 1;
-            match (json, line) {
-                (true, Some(line)) => {
-                    out.write_all(&line)?;
-                    out.write_all(b"\n")?;
-                }
-                (true, None) => writeln!(out, "null")?,
-                (false, _) => print(out, &found, record.as_ref())?,
-            }
-        }
-        Ok::<_, Failure>(())
+    let left = args.max_count.unwrap_or(u64::MAX);
+    store.read(|txn| match &args.goal {
+        Some(goal) => print_goal(txn, goal, left, json, out),
+        None => print_all(txn, left, json, out),
     })?;
     Ok(Answer::Yes)
 }
 
-fn print(out: &mut dyn Write, event: &Event, record: Option<&Line>) -> io::Result<()> {
-    let record = match record {
-        None => return writeln!(out, "     - {} [erased]", event.timestamp),
-        Some(Line::Damage) => return writeln!(out, "     - {} [damaged line]", event.timestamp),
-        Some(Line::Record(record)) => record,
+/// Prints records of a goal: the work is that of what is printed, however long the log.
+fn print_goal(
+    txn: &dyn ReadTxn,
+    goal: &str,
+    mut left: u64,
+    json: bool,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let mut before = None;
+    while left > 0 {
+        let limit = usize::try_from(left).map_or(PAGE, |left| left.min(PAGE));
+        let page = txn.exec_latest(goal, before.as_ref(), limit)?;
+        let Some(oldest) = page.last() else { break };
+        before = Some(oldest.place.clone());
+        left -= page.len() as u64;
+        for entry in &page {
+            let line = entry.payload.as_deref().and_then(event::line);
+            print(txn, entry.place.event, line, json, out)?;
+        }
+    }
+    Ok(())
+}
+
+/// Prints lines of the log, damaged ones too.
+fn print_all(txn: &dyn ReadTxn, left: u64, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
+    let Some(branch) = txn.branch(BranchName::EXEC)? else { return Ok(()) };
+    let count = branch.head_sequence.min(left);
+    for sequence in (branch.head_sequence - count + 1..=branch.head_sequence).rev() {
+        let Some(id) = txn.own_event(branch.id, sequence)? else {
+            let what = format!("event {sequence} of {} is missing", BranchName::EXEC);
+            return Err(StoreError::damaged(what).into());
+        };
+        let content = txn.known_event(id)?.content;
+        let line = content.and_then(|content| event::line(&content.payload));
+        print(txn, id, line, json, out)?;
+    }
+    Ok(())
+}
+
+/// Prints a line of the log; none is left of one that was erased.
+fn print(
+    txn: &dyn ReadTxn,
+    id: EventId,
+    line: Option<Vec<u8>>,
+    json: bool,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    if json {
+        out.write_all(line.as_deref().unwrap_or(b"null"))?;
+        return Ok(out.write_all(b"\n")?);
+    }
+    let what = match line.as_deref().map(Line::read) {
+        Some(Line::Record(record)) => return Ok(print_record(&record, out)?),
+        Some(Line::Damage) => "[damaged line]",
+        None => "[erased]",
     };
+    Ok(writeln!(out, "     - {} {what}", txn.known_event(id)?.timestamp)?)
+}
+
+fn print_record(record: &Members, out: &mut dyn Write) -> io::Result<()> {
     let word = |key: &str| cli::line(record.text(key).unwrap_or("-"));
     let when = word("emitted_at");
     let (goal, kind) = (word("goal_id"), word("record_type"));

@@ -22,7 +22,7 @@ pub use writer::write_string;
 
 /// How many bytes at the start of `bytes` stand in a JSON string as themselves: all but
 /// `"`, `\` and U+0000–001F.
-fn plain_prefix(bytes: &[u8]) -> usize {
+pub(crate) fn plain_prefix(bytes: &[u8]) -> usize {
     let (words, rest) = bytes.as_chunks::<8>();
     for (index, word) in words.iter().enumerate() {
         if let Some(plain) = plain_in_word(*word) {

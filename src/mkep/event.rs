@@ -31,14 +31,21 @@ impl Line {
     }
 }
 
-/// The payload that holds a line: as text, or in base 64 if it is not UTF-8.
+/// The members of a payload that hold a line.
+const LINE: &[&str] = &["line", "line_b64"];
+
+/// The payload that holds a line: as text, or in base 64 if it is not UTF-8. Beside it, as text too,
+/// what the request was bound to: it is no part of the record, and its values can be anything.
 #[must_use]
-pub fn payload(line: &[u8]) -> Object {
+pub fn payload(line: &[u8], binding: Option<&Members>) -> Object {
     let mut payload = Object::new();
     match std::str::from_utf8(line) {
         Ok(text) => payload.insert("line", text),
         Err(_) => payload.insert("line_b64", base64(line)),
     };
+    if let Some(binding) = binding {
+        payload.insert("binding", binding.line());
+    }
     payload
 }
 
@@ -63,11 +70,11 @@ pub fn item(content: &Content) -> Option<String> {
 
 /// The line that a payload holds.
 #[must_use]
-pub fn line(content: &Content) -> Option<Vec<u8>> {
-    let Ok(Value::Object(payload)) = Value::parse(content.payload.as_bytes()) else { return None };
-    match payload.get("line").and_then(Value::as_str) {
+pub fn line(payload: &str) -> Option<Vec<u8>> {
+    let payload = json::pick(payload, LINE)?;
+    match payload.text("line") {
         Some(text) => Some(text.as_bytes().to_owned()),
-        None => from_base64(payload.get("line_b64")?.as_str()?),
+        None => from_base64(payload.text("line_b64")?),
     }
 }
 
@@ -77,11 +84,26 @@ pub fn line(content: &Content) -> Option<Vec<u8>> {
 /// If there is no such event.
 pub fn record(txn: &dyn ReadTxn, id: EventId) -> Result<Option<Members>, StoreError> {
     let event = txn.known_event(id)?;
-    let line = event.content.as_ref().and_then(line);
-    Ok(line.and_then(|line| match Line::read(&line) {
+    Ok(event.content.and_then(|content| record_in(&content.payload)))
+}
+
+/// The record of a payload; none if its line is damaged.
+#[must_use]
+pub fn record_in(payload: &str) -> Option<Members> {
+    match Line::read(&line(payload)?) {
         Line::Record(record) => Some(record),
         Line::Damage => None,
-    }))
+    }
+}
+
+/// As much of the record of a payload as is folded; none if its line is damaged.
+#[must_use]
+pub fn folded_in(payload: &str) -> Option<Members> {
+    let whole = json::pick(payload, LINE)?;
+    match whole.text("line") {
+        Some(line) => json::pick(line, record::FOLDED),
+        None => record_in(payload),
+    }
 }
 
 /// The row of the index for a line. `is_hidden` says whether a marker before hides it.

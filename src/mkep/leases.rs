@@ -77,7 +77,7 @@ impl Change {
     #[must_use]
     pub fn of(record: &Members) -> Option<Self> {
         let member = |key: &str| record.get(key).cloned().unwrap_or(Json::Null);
-        let scope = record.text("scope_key").unwrap_or_default().to_owned();
+        let scope = || record.text("scope_key").unwrap_or_default().to_owned();
         match record.text("record_type")? {
             "lease_grant" => {
                 let lease = Lease {
@@ -87,9 +87,9 @@ impl Change {
                     expires_at: member("expires_at"),
                     is_released: false,
                 };
-                Some(Self::Grant { scope, lease })
+                Some(Self::Grant { scope: scope(), lease })
             }
-            "lease_release" => Some(Self::Release { scope, lease_id: member("lease_id") }),
+            "lease_release" => Some(Self::Release { scope: scope(), lease_id: member("lease_id") }),
             _ => None,
         }
     }

@@ -172,7 +172,7 @@ impl Ledger {
     /// Those of the store.
     pub fn adopt(&mut self, txn: &mut dyn WriteTxn, event: &Event) -> Result<(), StoreError> {
         let Some(content) = &event.content else { return Ok(()) };
-        let line = event::line(content).map_or(Line::Damage, |line| Line::read(&line));
+        let line = event::line(&content.payload).map_or(Line::Damage, |line| Line::read(&line));
         self.keep(txn, event.id, &line, event::item(content))
     }
 
@@ -272,17 +272,17 @@ pub fn refold(
     let (mut fold, mut leases) = (Goal::default(), Leases::new());
     let mut after = None;
     loop {
-        let rows = txn.exec_records(goal, after.as_ref(), CHUNK)?;
-        let Some(newest) = rows.last().cloned() else { return Ok((fold, leases)) };
-        for row in rows.iter().filter(|row| !only_visible || !row.is_hidden) {
-            match event::record(txn, row.event)? {
+        let entries = txn.exec_entries(goal, after.as_ref(), CHUNK)?;
+        let Some(newest) = entries.last() else { return Ok((fold, leases)) };
+        after = Some(newest.place.clone());
+        for entry in entries.iter().filter(|entry| !only_visible || !entry.is_hidden) {
+            match entry.payload.as_deref().and_then(event::folded_in) {
                 Some(record) => {
                     fold.apply(&record);
                     leases::apply(&mut leases, &record);
                 }
-                None => fold.pass(row.event_seq, &row.id),
+                None => fold.pass(entry.place.event_seq, &entry.place.id),
             }
         }
-        after = Some(newest);
     }
 }

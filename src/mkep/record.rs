@@ -22,6 +22,26 @@ const UNFINGERPRINTED: &[&str] = &[
     "expires_at",
 ];
 
+/// The members that [`super::fold`] and [`super::leases`] read.
+pub const FOLDED: &[&str] = &[
+    "record_type",
+    "event_seq",
+    "id",
+    "gate_id",
+    "handoff_id",
+    "scope_key",
+    "to_status",
+    "required",
+    "provenance_id",
+    "fence_token",
+    "holder",
+    "lease_id",
+    "expires_at",
+    "to_actor",
+    "payload_digest",
+    "imported_from",
+];
+
 const PRIVACY: &[&str] = &["public_safe", "local_private", "private_pointer"];
 const AUTHORITY: &[&str] = &["agent", "human", "system"];
 

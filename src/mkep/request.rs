@@ -108,6 +108,12 @@ impl Request {
         self.part("precondition").and_then(|precondition| precondition.get(key))
     }
 
+    /// What the caller says the request is bound to. Nothing of it was looked at but its keys.
+    #[must_use]
+    pub fn binding(&self) -> Option<&Members> {
+        self.part("binding")
+    }
+
     /// The caller's clock.
     ///
     /// # Errors

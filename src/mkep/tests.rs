@@ -3,7 +3,7 @@
 use super::canonical::{self, Arrays};
 use super::json::{Json, Members, parse};
 use super::moment::Moment;
-use super::{check, describe, event, lint, registry, transition};
+use super::{check, describe, event, fold, json, leases, lint, registry, transition};
 
 fn object(text: &str) -> Members {
     match parse(text.as_bytes()) {
@@ -256,11 +256,105 @@ fn the_lint_fires_on_what_the_page_lists() {
 #[test]
 fn a_line_comes_back_from_its_payload_whatever_its_bytes_are() {
     for line in [&b"{\"a\":1}"[..], b"", b"\xff", b"\xff\xfe", b"\xff\x00\x80", "é".as_bytes()] {
-        let content = crate::event::Content {
-            salt: [0; 16],
-            payload: event::payload(line).canonical(),
-            metadata: "{}".to_owned(),
-        };
-        assert_eq!(event::line(&content).as_deref(), Some(line));
+        let payload = event::payload(line, None).canonical();
+        assert_eq!(event::line(&payload).as_deref(), Some(line));
     }
+}
+
+/// Documents that are, or nearly are, one object.
+const DOCUMENTS: &[&str] = &[
+    "{}",
+    " { \"a\" : 1 } ",
+    r#"{"a":1,"b":{"a":[{"c":"\"}"}]},"c":"x"}"#,
+    r#"{"b":1,"a":2,"b":3}"#,
+    r#"{"\u0061":1,"b":"\ud83d\ude00"}"#,
+    r#"{"a\ud800":1,"a":"\ud800"}"#,
+    r#"{"a":[1,2.5,-0,1e9,99999999999999999999,null,true,false]}"#,
+    r#"{"x":[1,2.5,-0,1e9,99999999999999999999,null,true,false]}"#,
+    r#"{"a":1}x"#,
+    r#"{"a":1,}"#,
+    r#"{"a":1"#,
+    r#"{"a" 1}"#,
+    r#"{"x":01}"#,
+    r#"{"x":nul}"#,
+    r#"{"x":"\x"}"#,
+    r#"{"x":"\u12"}"#,
+    "{\"x\":\"\n\"}",
+    r#"{"x":[1,]}"#,
+    r#"{"x":{"y":}}"#,
+    "{\"x\":\"",
+    "[]",
+    "1",
+    "",
+    "\"a\"",
+];
+
+#[test]
+fn to_pick_members_is_to_read_all_and_keep_those() {
+    let mut documents: Vec<String> = DOCUMENTS.iter().map(|&text| text.to_owned()).collect();
+    for depth in [json::DEPTH_MAX - 1, json::DEPTH_MAX] {
+        documents.push(format!("{{\"x\":{}{}}}", "[".repeat(depth), "]".repeat(depth)));
+    }
+    let many: Vec<String> =
+        (0..80).map(|number| format!("\"k{}\":{number}", number % 70)).collect();
+    documents.push(format!("{{{}}}", many.join(",")));
+    for text in documents {
+        for keys in [&["a", "b", "k3", "k69"][..], &["c"], &[]] {
+            let expected = match parse(text.as_bytes()) {
+                Some(Json::Object(members)) => {
+                    let mut kept = Members::new();
+                    for key in keys {
+                        if let Some(value) = members.get(key) {
+                            kept.set(key, value.clone());
+                        }
+                    }
+                    Some(kept)
+                }
+                _ => None,
+            };
+            assert_eq!(json::pick(&text, keys), expected, "{text:.60} {keys:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_picked_of_a_record_folds_as_the_whole_does() {
+    let record = |record_type: &str, seq: i64, to_status: &str| {
+        format!(
+            r#"{{"schema_version":1,"record_type":"{record_type}","goal_id":"a/b","emitted_at":"t","gate_id":"g","description":"d","verification":{{"check_kind":"c"}},"required":false,"scope_key":"s","verdict":"pass","provenance_id":"p","to_status":"{to_status}","holder":"w","ttl_seconds":5,"expires_at":"2026-08-04T00:00:00Z","lease_id":"{:032x}","handoff_id":"h","to_actor":"bob","payload":{{"a":[1]}},"payload_digest":"d","imported_from":{{"a":1}},"fence_token":{seq},"event_seq":{seq},"id":"{seq:032x}"}}"#,
+            3
+        )
+    };
+    let types = [
+        ("goal_declared", ""),
+        ("gate_declared", ""),
+        ("lease_grant", ""),
+        ("evidence_receipt", ""),
+        ("gate_transition", "passed"),
+        ("gate_transition", "pending"),
+        ("gate_transition", "waived"),
+        ("handoff_declared", ""),
+        ("handoff_imported", ""),
+        ("handoff_transition", "accepted"),
+        ("handoff_transition", "offered"),
+        ("lease_release", ""),
+        ("goal_transition", "satisfied"),
+        ("run_assessment", ""),
+        ("unknown", ""),
+    ];
+    let (mut whole, mut picked) = (fold::Goal::default(), fold::Goal::default());
+    let (mut leases, mut leases_picked) = (leases::Leases::new(), leases::Leases::new());
+    for (seq, (record_type, to_status)) in (1..).zip(types) {
+        let record = record(record_type, seq, to_status);
+        let payload = event::payload(record.as_bytes(), None).canonical();
+        let folded = event::folded_in(&payload).unwrap();
+        whole.apply(&object(&record));
+        picked.apply(&folded);
+        leases::apply(&mut leases, &object(&record));
+        leases::apply(&mut leases_picked, &folded);
+        assert_eq!((&whole, &leases), (&picked, &leases_picked), "{record_type}");
+    }
+    assert!(leases["s"].is_released);
+    assert_eq!(whole.status, Some("satisfied"));
+    assert_eq!(whole.rejected.len(), 1);
 }

@@ -135,7 +135,8 @@ fn each_line(
         };
         let event = txn.known_event(id)?;
         // Of an erased line nothing is left to write.
-        if let Some(line) = event.content.as_ref().and_then(event::line) {
+        if let Some(line) = event.content.as_ref().and_then(|content| event::line(&content.payload))
+        {
             visit(&line).map_err(TransferError::Write)?;
         }
     }

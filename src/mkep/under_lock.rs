@@ -12,6 +12,7 @@ use super::request::Request;
 use super::response::{Done, Outcome, Response};
 use super::{Change, Fence, canonical, gate, goal, handoff, lease, record};
 use crate::branch;
+use crate::canon::Object;
 use crate::event::EventType;
 use crate::id::{AgentId, BranchName, EventId, hex};
 use crate::log::{Draft, Log, LogError, Outside, SecretPolicy};
@@ -61,7 +62,8 @@ impl<'t> Desk<'t> {
         outside: &mut Outside<'_>,
     ) -> Result<(), StoreError> {
         let at = (outside.now)();
-        let event = self.write_line(text, Some(&item), at, outside)?;
+        let (payload, metadata) = (event::payload(text, None), event::metadata(Some(&item)));
+        let event = self.write(payload, metadata, at, outside)?;
         self.ledger.keep(self.log.txn_mut(), event, line, Some(item))
     }
 
@@ -140,8 +142,9 @@ impl<'t> Desk<'t> {
         let is_waiver = add_fields(request, &mut record, &facts)?;
         if self.log.rules().secrets == SecretPolicy::Refuse {
             refuse_secrets(&record, "")?;
+            request.binding().map_or(Ok(()), |it| refuse_secrets(it, "binding."))?;
         }
-        let stored = self.append(&goal_id, record, outside)?;
+        let stored = self.append(&goal_id, record, request.binding(), outside)?;
         Ok(Settled { outcome: Outcome::Applied, stored, fingerprint: Some(fingerprint), is_waiver })
     }
 
@@ -149,6 +152,7 @@ impl<'t> Desk<'t> {
         &mut self,
         goal_id: &str,
         mut record: Members,
+        binding: Option<&Members>,
         outside: &mut Outside<'_>,
     ) -> Result<Members, StoreError> {
         let highest = self.ledger.totals(self.log.txn())?.highest_seq;
@@ -158,8 +162,8 @@ impl<'t> Desk<'t> {
         record.set("event_seq", highest + 1);
         record.set("id", hex(&(outside.salt)()));
         record.set("created_at", created_at(at));
-        let line = record.line();
-        let event = self.write_line(line.as_bytes(), None, at, outside)?;
+        let payload = event::payload(record.line().as_bytes(), binding);
+        let event = self.write(payload, event::metadata(None), at, outside)?;
         let line = Line::Record(record);
         self.ledger.keep(self.log.txn_mut(), event, &line, None)?;
         match line {
@@ -175,20 +179,16 @@ impl<'t> Desk<'t> {
     }
 
     /// Appends a line as it is.
-    fn write_line(
+    fn write(
         &mut self,
-        line: &[u8],
-        item: Option<&str>,
+        payload: Object,
+        metadata: Object,
         at: Timestamp,
         outside: &mut Outside<'_>,
     ) -> Result<EventId, StoreError> {
         let branch = self.branch(at)?;
-        let draft = Draft {
-            kind: EventType::ExecRecord,
-            agent: self.agent.clone(),
-            payload: event::payload(line),
-            metadata: event::metadata(item),
-        };
+        let draft =
+            Draft { kind: EventType::ExecRecord, agent: self.agent.clone(), payload, metadata };
         match self.log.write_exact(&branch, draft, (outside.salt)(), at) {
             Ok(appended) => Ok(appended.event_id),
             Err(LogError::Store(error)) => Err(error),

@@ -48,6 +48,24 @@ impl ExecRecord {
     }
 }
 
+/// The place of a record among those of its goal: they go by number, id and event.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ExecPlace {
+    pub event_seq: i64,
+    pub id: String,
+    pub event: EventId,
+}
+
+/// A record of a goal with what its event holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExecEntry {
+    pub place: ExecPlace,
+    /// Whether it is a marker, or a marker hides it.
+    pub is_hidden: bool,
+    /// The payload of its event; none if that was erased.
+    pub payload: Option<String>,
+}
+
 /// The folds of a goal, as they are encoded above the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExecGoal {
@@ -85,13 +103,20 @@ pub trait ExecRead {
     fn exec_goals(&self, after: &str, limit: usize) -> Result<Vec<String>, StoreError>;
     /// The number and the id of the last record of a goal in the order of both.
     fn exec_last(&self, goal: &str) -> Result<Option<(i64, String)>, StoreError>;
-    /// Up to `limit` records of a goal by number, id and event, those after `after`.
-    fn exec_records(
+    /// Up to `limit` records of a goal in their order, those after `after`.
+    fn exec_entries(
         &self,
         goal: &str,
-        after: Option<&ExecRecord>,
+        after: Option<&ExecPlace>,
         limit: usize,
-    ) -> Result<Vec<ExecRecord>, StoreError>;
+    ) -> Result<Vec<ExecEntry>, StoreError>;
+    /// Up to `limit` records of a goal against their order, those before `before`.
+    fn exec_latest(
+        &self,
+        goal: &str,
+        before: Option<&ExecPlace>,
+        limit: usize,
+    ) -> Result<Vec<ExecEntry>, StoreError>;
     /// The first record of the log with this operation id.
     fn exec_by_operation(&self, operation_id: &str) -> Result<Option<EventId>, StoreError>;
     /// The first record of the log with this origin.

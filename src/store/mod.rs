@@ -28,7 +28,9 @@ use crate::time::Timestamp;
 
 pub use changes::{Changes, PollFd, Woken};
 pub use exchange::{AuditRow, Binding, ExchangeRead, ExchangeWrite, PeerRow};
-pub use execution::{ExecGoal, ExecLease, ExecRead, ExecRecord, ExecTotals, ExecWrite};
+pub use execution::{
+    ExecEntry, ExecGoal, ExecLease, ExecPlace, ExecRead, ExecRecord, ExecTotals, ExecWrite,
+};
 pub use files::draft;
 pub use folder::{Folder, FolderError, Unread};
 pub use lease::{Holder, Lease, Leases, Origin, RESOURCE_MAX, TOKEN_MAX, TTL_MAX};

@@ -65,7 +65,7 @@ fn each_line(
         if found.kind != EventType::ExecRecord {
             continue;
         }
-        let line = found.content.as_ref().and_then(event::line);
+        let line = found.content.as_ref().and_then(|content| event::line(&content.payload));
         visit(&found, line.as_deref().map(Line::read))?;
     }
     Ok(())

@@ -11,7 +11,7 @@ use mk::mkep::ledger::{self, Ledger};
 use mk::mkep::lint::Surroundings;
 use mk::mkep::request::Request;
 use mk::mkep::{self, Desk, record, transfer};
-use mk::store::{Engine, ReadTxn, StoreError};
+use mk::store::{Engine, ExecEntry, ReadTxn, StoreError};
 use mk::time::Timestamp;
 use proptest::prelude::*;
 
@@ -147,6 +147,27 @@ fn imported(lines: &[Vec<u8>]) -> Result<Vec<(Goal, Leases)>, StoreError> {
     store.read(|txn| Ok(kept(txn)))
 }
 
+/// All records of a goal, a page of `size` at a time, in their order and against it.
+fn paged(txn: &dyn ReadTxn, goal: &str, size: usize) -> [Vec<ExecEntry>; 2] {
+    let (mut forward, mut back) = (Vec::new(), Vec::new());
+    loop {
+        let after = forward.last().map(|entry: &ExecEntry| entry.place.clone());
+        let page = txn.exec_entries(goal, after.as_ref(), size).unwrap();
+        forward.extend_from_slice(&page);
+        if page.is_empty() {
+            break;
+        }
+    }
+    loop {
+        let before = back.last().map(|entry: &ExecEntry| entry.place.clone());
+        let page = txn.exec_latest(goal, before.as_ref(), size).unwrap();
+        back.extend_from_slice(&page);
+        if page.is_empty() {
+            return [forward, back];
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
@@ -164,6 +185,17 @@ proptest! {
         let (in_file, log_in_file) = file.read(of).unwrap();
         prop_assert_eq!(&log, &log_in_file);
         prop_assert_eq!(&goals, &in_file);
+        for goal in GOALS {
+            let [all, mut back] = file.read(|txn| Ok::<_, StoreError>(paged(txn, goal, 1_000))).unwrap();
+            back.reverse();
+            prop_assert_eq!(&all, &back);
+            for size in [1, 3] {
+                let pages = file.read(|txn| Ok::<_, StoreError>(paged(txn, goal, size))).unwrap();
+                let in_memory = plain.read(|txn| Ok::<_, StoreError>(paged(txn, goal, size))).unwrap();
+                prop_assert_eq!(&pages, &in_memory);
+                prop_assert_eq!(&pages[0], &all);
+            }
+        }
         for (goal, (fold, _)) in GOALS.iter().zip(&goals) {
             prop_assert_eq!(fold, &folded(&log, goal));
             let decoded = Goal::decode(&fold.encoded());

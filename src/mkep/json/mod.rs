@@ -6,7 +6,7 @@
 mod reader;
 mod writer;
 
-pub use reader::{DEPTH_MAX, parse};
+pub use reader::{DEPTH_MAX, parse, pick};
 
 /// A JSON value.
 #[derive(Debug, Clone)]

@@ -1,14 +1,17 @@
 //! From bytes to a value.
 
+use std::borrow::Cow;
+
 use rustc_hash::FxHashMap;
 
 use super::{Json, Members, Text};
+use crate::canon::plain_prefix;
 
 /// How many arrays and objects may stand one inside the other, the root included.
 pub const DEPTH_MAX: usize = 1_024;
 
-/// From as many members on, repeated keys are looked for in a table.
-const MANY: usize = 16;
+/// From as many members on, repeated keys are looked for in a table. Records have fewer.
+const MANY: usize = 32;
 
 /// The value of one JSON document in UTF-8, with white space of JSON around it at most; `None` if it
 /// is none, or nests deeper than [`DEPTH_MAX`].
@@ -24,13 +27,34 @@ pub fn parse(bytes: &[u8]) -> Option<Json> {
     (reader.at == bytes.len()).then_some(value)
 }
 
+/// The members `keys` of the object that is one JSON document, as [`parse`] would read them; `None` if
+/// that reads no object. It saves building what is not asked for.
+#[must_use]
+pub fn pick(text: &str, keys: &[&str]) -> Option<Members> {
+    let mut reader = Reader { text, bytes: text.as_bytes(), at: 0 };
+    let mut picked = Members::new();
+    reader.skip_space();
+    reader.peek().filter(|byte| *byte == b'{')?;
+    reader.each_member(|reader| {
+        let key = reader.key()?;
+        reader.colon()?;
+        match key.filter(|key| keys.contains(&key.as_ref())) {
+            Some(key) => picked.set(&key, reader.value(2)?),
+            None => reader.skip(2)?,
+        }
+        Some(())
+    })?;
+    reader.skip_space();
+    (reader.at == text.len()).then_some(picked)
+}
+
 struct Reader<'a> {
     text: &'a str,
     bytes: &'a [u8],
     at: usize,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
     fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
     }
@@ -69,46 +93,37 @@ impl Reader<'_> {
         }
     }
 
-    fn list(&mut self, depth: usize) -> Option<Json> {
-        self.at += 1;
-        let mut items = Vec::new();
-        self.skip_space();
-        if self.eat(b']') {
-            return Some(Json::List(items));
-        }
-        loop {
-            self.skip_space();
-            items.push(self.value(depth + 1)?);
-            self.skip_space();
-            if self.eat(b']') {
-                return Some(Json::List(items));
-            }
-            if !self.eat(b',') {
-                return None;
-            }
+    /// Steps over a value as [`Reader::value`] does, and builds nothing.
+    fn skip(&mut self, depth: usize) -> Option<()> {
+        match self.peek()? {
+            b'{' | b'[' if depth > DEPTH_MAX => None,
+            b'{' => self.each_member(|reader| {
+                reader.skip_string()?;
+                reader.colon()?;
+                reader.skip(depth + 1)
+            }),
+            b'[' => self.each_item(|reader| reader.skip(depth + 1)),
+            b'"' => self.skip_string(),
+            _ => self.value(depth).map(drop),
         }
     }
 
+    fn list(&mut self, depth: usize) -> Option<Json> {
+        let mut items = Vec::new();
+        self.each_item(|reader| {
+            items.push(reader.value(depth + 1)?);
+            Some(())
+        })?;
+        Some(Json::List(items))
+    }
+
     fn object(&mut self, depth: usize) -> Option<Members> {
-        self.at += 1;
         let mut members: Vec<(Text, Json)> = Vec::new();
         let mut places: FxHashMap<Text, usize> = FxHashMap::default();
-        self.skip_space();
-        if self.eat(b'}') {
-            return Some(Members(members));
-        }
-        loop {
-            self.skip_space();
-            if self.peek() != Some(b'"') {
-                return None;
-            }
-            let key = self.string()?;
-            self.skip_space();
-            if !self.eat(b':') {
-                return None;
-            }
-            self.skip_space();
-            let value = self.value(depth + 1)?;
+        self.each_member(|reader| {
+            let key = reader.string()?;
+            reader.colon()?;
+            let value = reader.value(depth + 1)?;
             if members.len() == MANY {
                 places = members.iter().zip(0..).map(|((key, _), at)| (key.clone(), at)).collect();
             }
@@ -125,14 +140,58 @@ impl Reader<'_> {
                     members.push((key, value));
                 }
             }
+            Some(())
+        })?;
+        Some(Members(members))
+    }
+
+    /// Reads the array that begins here with `item`, which reads one.
+    fn each_item(&mut self, mut item: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+        self.at += 1;
+        self.skip_space();
+        if self.eat(b']') {
+            return Some(());
+        }
+        loop {
             self.skip_space();
-            if self.eat(b'}') {
-                return Some(Members(members));
+            item(self)?;
+            self.skip_space();
+            if self.eat(b']') {
+                return Some(());
             }
             if !self.eat(b',') {
                 return None;
             }
         }
+    }
+
+    /// Reads the object that begins here with `member`, which reads a key, what follows, and a value.
+    fn each_member(&mut self, mut member: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+        self.at += 1;
+        self.skip_space();
+        if self.eat(b'}') {
+            return Some(());
+        }
+        loop {
+            self.skip_space();
+            if self.peek() != Some(b'"') {
+                return None;
+            }
+            member(self)?;
+            self.skip_space();
+            if self.eat(b'}') {
+                return Some(());
+            }
+            if !self.eat(b',') {
+                return None;
+            }
+        }
+    }
+
+    /// Steps over what stands between a key and its value.
+    fn colon(&mut self) -> Option<()> {
+        self.skip_space();
+        self.eat(b':').then(|| self.skip_space())
     }
 
     fn number(&mut self) -> Option<Json> {
@@ -175,20 +234,50 @@ impl Reader<'_> {
         self.at - start
     }
 
+    /// Steps over what stands in a string as itself, up to a quote, an escape or what must not be there.
+    #[inline]
+    fn plain(&mut self) -> &'a str {
+        let rest = &self.text[self.at..];
+        let plain = &rest[..plain_prefix(rest.as_bytes())];
+        self.at += plain.len();
+        plain
+    }
+
+    /// A string to compare with; none inside if it holds a lone surrogate.
+    fn key(&mut self) -> Option<Option<Cow<'a, str>>> {
+        let start = self.at;
+        self.at += 1;
+        let plain = self.plain();
+        if self.eat(b'"') {
+            return Some(Some(plain.into()));
+        }
+        self.at = start;
+        Some(self.string()?.as_str().map(|key| key.to_owned().into()))
+    }
+
+    fn skip_string(&mut self) -> Option<()> {
+        self.at += 1;
+        loop {
+            self.plain();
+            if self.eat(b'"') {
+                return Some(());
+            }
+            if !self.eat(b'\\') {
+                return None;
+            }
+            let _ = self.escape()?;
+        }
+    }
+
     fn string(&mut self) -> Option<Text> {
         self.at += 1;
-        let mut shown = String::new();
+        let plain = self.plain();
+        if self.eat(b'"') {
+            return Some(plain.into());
+        }
+        let mut shown = plain.to_owned();
         let mut exact: Option<Vec<u8>> = None;
         loop {
-            let start = self.at;
-            while !matches!(self.peek()?, b'"' | b'\\' | 0..=0x1f) {
-                self.at += 1;
-            }
-            let plain = &self.text[start..self.at];
-            shown.push_str(plain);
-            if let Some(exact) = &mut exact {
-                exact.extend_from_slice(plain.as_bytes());
-            }
             if self.eat(b'"') {
                 return Some(Text { exact: exact.map(Vec::into_boxed_slice), shown });
             }
@@ -210,10 +299,16 @@ impl Reader<'_> {
                     shown.push(char::REPLACEMENT_CHARACTER);
                 }
             }
+            let plain = self.plain();
+            shown.push_str(plain);
+            if let Some(exact) = &mut exact {
+                exact.extend_from_slice(plain.as_bytes());
+            }
         }
     }
 
     /// The character of an escape, or the lone surrogate.
+    #[inline]
     fn escape(&mut self) -> Option<Result<char, u16>> {
         let kind = self.peek()?;
         self.at += 1;

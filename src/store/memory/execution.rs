@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use super::Memory;
 use crate::id::EventId;
 use crate::store::execution::{ExecRead, ExecWrite};
-use crate::store::{ExecGoal, ExecLease, ExecRecord, ExecTotals, StoreError};
+use crate::store::{
+    ExecEntry, ExecGoal, ExecLease, ExecPlace, ExecRecord, ExecTotals, ReadTxn, StoreError,
+};
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Execution {
@@ -15,8 +17,19 @@ pub(super) struct Execution {
     totals: ExecTotals,
 }
 
-fn place(row: &ExecRecord) -> (i64, &str, EventId) {
-    (row.event_seq, &row.id, row.event)
+fn place(row: &ExecRecord) -> ExecPlace {
+    ExecPlace { event_seq: row.event_seq, id: row.id.clone(), event: row.event }
+}
+
+impl Memory {
+    fn entry(&self, row: &ExecRecord) -> Result<ExecEntry, StoreError> {
+        let content = self.known_event(row.event)?.content;
+        Ok(ExecEntry {
+            place: place(row),
+            is_hidden: row.is_hidden,
+            payload: content.map(|content| content.payload),
+        })
+    }
 }
 
 impl Execution {
@@ -51,15 +64,26 @@ impl ExecRead for Memory {
         Ok(rows.last().map(|row| (row.event_seq, row.id.clone())))
     }
 
-    fn exec_records(
+    fn exec_entries(
         &self,
         goal: &str,
-        after: Option<&ExecRecord>,
+        after: Option<&ExecPlace>,
         limit: usize,
-    ) -> Result<Vec<ExecRecord>, StoreError> {
+    ) -> Result<Vec<ExecEntry>, StoreError> {
         let rows = self.execution.of(goal).into_iter();
-        let rows = rows.filter(|row| after.is_none_or(|after| place(row) > place(after)));
-        Ok(rows.take(limit).cloned().collect())
+        let rows = rows.filter(|row| after.is_none_or(|after| place(row) > *after));
+        rows.take(limit).map(|row| self.entry(row)).collect()
+    }
+
+    fn exec_latest(
+        &self,
+        goal: &str,
+        before: Option<&ExecPlace>,
+        limit: usize,
+    ) -> Result<Vec<ExecEntry>, StoreError> {
+        let rows = self.execution.of(goal).into_iter().rev();
+        let rows = rows.filter(|row| before.is_none_or(|before| place(row) < *before));
+        rows.take(limit).map(|row| self.entry(row)).collect()
     }
 
     fn exec_by_operation(&self, operation_id: &str) -> Result<Option<EventId>, StoreError> {

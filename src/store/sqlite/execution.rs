@@ -1,15 +1,46 @@
 //! The rows of the execution log, as statements of SQLite.
 
 use rusqlite::Row;
+use rusqlite::types::ValueRef;
 
 use super::Txn;
 use crate::id::EventId;
 use crate::store::execution::{ExecRead, ExecWrite};
-use crate::store::{ExecGoal, ExecLease, ExecRecord, ExecTotals, StoreError};
+use crate::store::{ExecEntry, ExecGoal, ExecLease, ExecPlace, ExecRecord, ExecTotals, StoreError};
 
 pub const EXEC_RECORD: &str = "SELECT event, goal, id, operation_id, event_seq, receipt, origin, \
                                hides, item, hidden, damaged FROM exec_record";
+const ENTRY: &str = "SELECT r.event_seq, r.id, r.event, r.hidden, e.id, e.salt, e.payload \
+                     FROM exec_record r LEFT JOIN event e ON e.id = r.event";
 pub const EXEC_LEASE: &str = "SELECT scope, lease, lapses_at, released FROM exec_lease";
+
+impl Txn<'_> {
+    /// A page that begins at `from`, or at `end` of the numbers, which no record has.
+    fn entries(
+        &self,
+        sql: &str,
+        goal: &str,
+        from: Option<&ExecPlace>,
+        end: i64,
+        limit: usize,
+    ) -> Result<Vec<ExecEntry>, StoreError> {
+        let (seq, id, event) =
+            from.map_or((end, "", end), |place| (place.event_seq, &place.id, place.event.0));
+        let rows = self.all(sql, (goal, seq, id, event, limit_of(limit)), |row| {
+            let is_there = row.get_ref(4)? != ValueRef::Null;
+            let is_erased = row.get_ref(5)? == ValueRef::Null;
+            let place =
+                ExecPlace { event_seq: row.get(0)?, id: row.get(1)?, event: EventId(row.get(2)?) };
+            let payload = if is_erased { None } else { Some(row.get(6)?) };
+            Ok((is_there, ExecEntry { place, is_hidden: row.get(3)?, payload }))
+        })?;
+        let entry = |(is_there, entry): (bool, ExecEntry)| match is_there {
+            true => Ok(entry),
+            false => Err(StoreError::damaged(format!("event {} is missing", entry.place.event))),
+        };
+        rows.into_iter().map(entry).collect()
+    }
+}
 
 impl ExecRead for Txn<'_> {
     fn exec_totals(&self) -> Result<ExecTotals, StoreError> {
@@ -36,19 +67,30 @@ impl ExecRead for Txn<'_> {
         self.optional(sql, [goal], |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
-    fn exec_records(
+    fn exec_entries(
         &self,
         goal: &str,
-        after: Option<&ExecRecord>,
+        after: Option<&ExecPlace>,
         limit: usize,
-    ) -> Result<Vec<ExecRecord>, StoreError> {
+    ) -> Result<Vec<ExecEntry>, StoreError> {
         let sql = format!(
-            "{EXEC_RECORD} WHERE goal = ?1 AND (event_seq, id, event) > (?2, ?3, ?4) \
-             ORDER BY event_seq, id, event LIMIT ?5"
+            "{ENTRY} WHERE r.goal = ?1 AND (r.event_seq, r.id, r.event) > (?2, ?3, ?4) \
+             ORDER BY r.event_seq, r.id, r.event LIMIT ?5"
         );
-        let (seq, id, event) = after
-            .map_or((i64::MIN, "", i64::MIN), |row| (row.event_seq, row.id.as_str(), row.event.0));
-        self.all(&sql, (goal, seq, id, event, limit_of(limit)), record)
+        self.entries(&sql, goal, after, i64::MIN, limit)
+    }
+
+    fn exec_latest(
+        &self,
+        goal: &str,
+        before: Option<&ExecPlace>,
+        limit: usize,
+    ) -> Result<Vec<ExecEntry>, StoreError> {
+        let sql = format!(
+            "{ENTRY} WHERE r.goal = ?1 AND (r.event_seq, r.id, r.event) < (?2, ?3, ?4) \
+             ORDER BY r.event_seq DESC, r.id DESC, r.event DESC LIMIT ?5"
+        );
+        self.entries(&sql, goal, before, i64::MAX, limit)
     }
 
     fn exec_by_operation(&self, operation_id: &str) -> Result<Option<EventId>, StoreError> {

@@ -3,6 +3,7 @@
 mod batch;
 mod call;
 mod compare;
+mod log;
 mod races;
 mod section;
 mod transcripts;
