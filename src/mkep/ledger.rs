@@ -11,12 +11,13 @@ use rustc_hash::FxHashMap;
 
 use super::event::{self, Line};
 use super::fold::Goal;
+use super::kept::Seal;
 use super::leases::{self, Change, Leases};
 use super::record;
 use super::response::State;
 use crate::event::Event;
 use crate::id::EventId;
-use crate::store::{ExecGoal, ExecLease, ExecTotals, ReadTxn, StoreError, WriteTxn};
+use crate::store::{ExecLease, ExecTotals, ReadTxn, StoreError, WriteTxn};
 
 /// Records that are read at once.
 const CHUNK: usize = 1_024;
@@ -26,6 +27,7 @@ const CHUNK: usize = 1_024;
 pub struct Ledger {
     totals: Option<ExecTotals>,
     totals_changed: bool,
+    seal: Option<Seal>,
     goals: FxHashMap<String, Loaded>,
 }
 
@@ -180,7 +182,7 @@ impl Ledger {
     ///
     /// # Errors
     /// Those of the store.
-    pub fn store(self, txn: &mut dyn WriteTxn) -> Result<(), StoreError> {
+    pub fn store(mut self, txn: &mut dyn WriteTxn) -> Result<(), StoreError> {
         if let Some(totals) = self.totals.filter(|_| self.totals_changed) {
             txn.exec_set_totals(totals)?;
         }
@@ -194,10 +196,8 @@ impl Ledger {
                 loaded.whole = whole;
                 loaded.visible = visible(txn, &goal)?;
             }
-            let row = ExecGoal {
-                whole: loaded.whole.encoded(),
-                visible: loaded.visible.as_ref().map(Goal::encoded),
-            };
+            let seal = sealed(&mut self.seal, txn)?;
+            let row = seal.row(&goal, &loaded.whole, loaded.visible.as_ref());
             txn.exec_put_goal(&goal, &row)?;
         }
         Ok(())
@@ -209,7 +209,7 @@ impl Ledger {
 
     fn loaded(&mut self, txn: &dyn ReadTxn, goal: &str) -> Result<&mut Loaded, StoreError> {
         if !self.goals.contains_key(goal) {
-            self.goals.insert(goal.to_owned(), load(txn, goal)?);
+            self.goals.insert(goal.to_owned(), load(txn, goal, &mut self.seal)?);
         }
         Ok(self.goals.get_mut(goal).expect("it was put there if it was not"))
     }
@@ -230,25 +230,24 @@ fn last(goal: &Goal) -> (i64, &str) {
     (goal.last.0, &goal.last.1)
 }
 
-fn load(txn: &dyn ReadTxn, goal: &str) -> Result<Loaded, StoreError> {
+fn load(txn: &dyn ReadTxn, goal: &str, seal: &mut Option<Seal>) -> Result<Loaded, StoreError> {
     let Some(newest) = txn.exec_last(goal)? else { return Ok(Loaded::default()) };
-    let kept = txn.exec_goal(goal)?;
-    let kept = kept.as_ref().and_then(|row| {
-        let whole = Goal::decode(&row.whole).filter(|whole| whole.last == newest)?;
-        let visible = match &row.visible {
-            Some(visible) => Some(Goal::decode(visible)?),
-            None => None,
-        };
-        Some(Loaded { whole, visible, ..Loaded::default() })
-    });
-    match kept {
-        Some(loaded) => Ok(loaded),
-        // Nothing is decided from a row that does not fit the records.
-        None => Ok(Loaded {
-            whole: refold(txn, goal, false)?.0,
-            visible: visible(txn, goal)?,
-            ..Loaded::default()
-        }),
+    let kept = match txn.exec_goal(goal)? {
+        Some(row) => sealed(seal, txn)?.read(goal, &row),
+        None => None,
+    };
+    let (whole, visible) = match kept.filter(|(whole, _)| whole.last == newest) {
+        Some(folds) => folds,
+        // Nothing is decided from a row that was changed, or does not fit the records.
+        None => (refold(txn, goal, false)?.0, visible(txn, goal)?),
+    };
+    Ok(Loaded { whole, visible, ..Loaded::default() })
+}
+
+fn sealed<'a>(slot: &'a mut Option<Seal>, txn: &dyn ReadTxn) -> Result<&'a Seal, StoreError> {
+    match slot {
+        Some(seal) => Ok(seal),
+        None => Ok(slot.insert(Seal::of(txn)?)),
     }
 }
 

@@ -17,6 +17,7 @@ pub mod gate;
 pub mod goal;
 pub mod handoff;
 pub mod json;
+pub mod kept;
 pub mod lease;
 pub mod leases;
 pub mod ledger;

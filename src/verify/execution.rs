@@ -7,7 +7,7 @@ use super::rows::Plan;
 use crate::event::{Event, EventType};
 use crate::id::{BranchName, EventId, shown};
 use crate::mkep::event::{self, Line};
-use crate::mkep::fold::Goal;
+use crate::mkep::kept;
 use crate::mkep::ledger;
 use crate::mkep::record;
 use crate::store::audit::Audit;
@@ -128,15 +128,8 @@ fn goal_misfits(
         false => None,
     };
     let mut wrong = Vec::new();
-    let same = |kept: &str, fold: &Goal| Goal::decode(kept).as_ref() == Some(fold);
-    let is_kept = txn.exec_goal(goal)?.is_some_and(|row| {
-        let seen = match (&row.visible, &visible) {
-            (None, None) => true,
-            (Some(kept), Some(fold)) => same(kept, fold),
-            _ => false,
-        };
-        seen && same(&row.whole, &whole)
-    });
+    let kept = txn.exec_goal(goal)?.as_ref().and_then(kept::decode);
+    let is_kept = kept == Some((whole, visible));
     if !is_kept {
         wrong.push("its fold is not that of its records");
     }

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use super::{call, called, gate_declared, goal_declared, query};
+use super::{apply, call, called, gate_declared, goal_declared, query};
 use crate::sandbox::Sandbox;
 
 const LOG: &str = ".memkraft/execution/events.jsonl";
@@ -111,7 +111,6 @@ fn verify_names_what_is_kept_of_the_log_and_does_not_follow_from_it() {
     called(&mut repo, goal_declared(1));
     called(&mut repo, gate_declared(2, "build"));
     called(&mut repo, super::leased(3, "build", "w1"));
-    let whole = state(&mut repo);
     for (change, why) in [
         (
             "UPDATE exec_goal SET whole = replace(whole, 'open', 'satisfied')",
@@ -144,11 +143,67 @@ fn verify_names_what_is_kept_of_the_log_and_does_not_follow_from_it() {
         let told = String::from_utf8(done.get_output().stdout.clone()).unwrap();
         assert!(told.contains(why), "{change}: {told}");
     }
-    // A fold that does not fit the records is not believed, but computed anew.
-    let store = rusqlite::Connection::open(repo.store().join("mk.db")).unwrap();
-    store.execute("DELETE FROM exec_goal", ()).unwrap();
-    drop(store);
-    assert_eq!(state(&mut repo), whole);
-    called(&mut repo, gate_declared(5, "docs"));
+}
+
+#[test]
+fn a_fold_that_another_hand_wrote_is_not_believed_but_computed_anew() {
+    let mut repo = Sandbox::new();
+    called(&mut repo, goal_declared(1));
+    called(&mut repo, gate_declared(2, "build"));
+    called(&mut repo, goal_declared(3).replace("team/alpha", "team/other"));
+    let place = repo.store().join("mk.db");
+    let open = || rusqlite::Connection::open(&place).unwrap();
+    let row = |goal: &str| -> String {
+        let sql = "SELECT whole FROM exec_goal WHERE goal = ?1";
+        open().query_row(sql, [goal], |row| row.get(0)).unwrap()
+    };
+    let put = |whole: &str| {
+        let sql = "UPDATE exec_goal SET whole = ?1 WHERE goal = 'team/alpha'";
+        assert_eq!(open().execute(sql, [whole]).unwrap(), 1);
+    };
+    let older = row("team/alpha");
+    called(&mut repo, gate_declared(4, "docs"));
+    let kept = row("team/alpha");
+    let (whole, log) = (state(&mut repo), row("team/other"));
+    let satisfied = kept.replace("\"open\"", "\"satisfied\"");
+    let unsealed = satisfied[satisfied.find('{').unwrap()..].to_owned();
+    let passed = kept.replace("pending", "passed");
+    for forged in [&satisfied, &unsealed, &passed, &older, &log, "", "{}", "no json"] {
+        assert_ne!(forged, kept);
+        put(forged);
+        assert_eq!(state(&mut repo), whole, "{forged}");
+        // Nothing is decided by it either.
+        let target = r#"{"goal_id":"team/alpha"}"#;
+        let args = r#"{"to_status":"satisfied","reason":null}"#;
+        let (refused, _) = call(&mut repo, apply(9, "goal.transition", target, args, "{}"));
+        assert_eq!(refused["error"]["code"], "E_INVALID_TRANSITION", "{forged}");
+        assert_eq!(refused["error"]["details"]["blockers"], serde_json::json!(["build", "docs"]));
+    }
+    // With part of it hidden, so that there are two.
+    put(&satisfied);
+    called(&mut repo, gate_declared(10, "test"));
     repo.mk("verify").success();
+    open().execute("DELETE FROM exec_goal", ()).unwrap();
+    let before = state(&mut repo);
+    assert_eq!(before["gates"].as_array().unwrap().len(), 3);
+    called(&mut repo, gate_declared(11, "more"));
+    called(
+        &mut repo,
+        gate_declared(12, "b").replace("team/alpha", "team/other").replace("\"b\"", "\"bbb\""),
+    );
+    repo.mk("verify").success();
+}
+
+#[test]
+fn a_forged_fold_of_what_can_be_seen_is_not_believed() {
+    let mut repo = Sandbox::new();
+    base(&repo);
+    repo.mk("exec import theirs").success();
+    let whole = state(&mut repo);
+    let store = rusqlite::Connection::open(repo.store().join("mk.db")).unwrap();
+    let forge = |sql: &str| assert_eq!(store.execute(sql, ()).unwrap(), 1, "{sql}");
+    forge("UPDATE exec_goal SET visible = replace(visible, 'pending', 'passed')");
+    assert_eq!(state(&mut repo), whole);
+    forge("UPDATE exec_goal SET visible = NULL");
+    assert_eq!(state(&mut repo), whole);
 }
