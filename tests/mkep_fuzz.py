@@ -13,6 +13,10 @@ ids are paired one to one, digests that hang on them are recomputed, messages ar
 reference has a known fault (docs/spec/mkep.md, section 27) its answer is not asked for, or another is
 expected; each such place is named here by the number of the fault.
 
+At the end of a sequence the logs change places: MemKraft reads what `mk exec export` wrote, MK what
+MemKraft wrote and `mk exec import` took over. Each must say of every goal what the other says, to the
+last digest.
+
 Exit status: 0 if every sequence agreed, 1 if one did not (its seed is printed), 2 for a wrong call.
 """
 import argparse
@@ -488,6 +492,41 @@ ARGUMENT_CODES = {"E_TYPE", "E_PATTERN", "E_MISSING_FIELD", "E_LIMIT_EXCEEDED", 
                   "E_DIGEST_MISMATCH", "E_HANDOFF_EXPIRED", "E_NOT_DECLARED"}
 
 
+LOG = os.path.join(".memkraft", "execution", "events.jsonl")
+
+
+def run(program, *words):
+    done = subprocess.run([program, "exec", *words], env=ENVIRONMENT, capture_output=True)
+    return [] if done.returncode == 0 else ["mk exec %s: %s" % (words[0], done.stderr.decode())]
+
+
+def exchanged(program, root, bases, goals):
+    """What the two programs say of each other's logs and do not agree on."""
+    faults, pairs = [], []
+    if os.path.exists(os.path.join(bases[1], ".mk")):
+        out = os.path.join(root, "exported")
+        faults += run(program, "export", out, "--base-dir", bases[1])
+        pairs.append(("exported", out, bases[1]))
+    if os.path.exists(os.path.join(bases[0], LOG)):
+        with open(os.path.join(bases[0], LOG), "ab") as log:
+            log.write(b"no json\n\xff\n[1]\n{\"cut off")
+        imported, again = os.path.join(root, "imported"), os.path.join(root, "again")
+        for _ in range(2):
+            faults += run(program, "import", bases[0], "--base-dir", imported)
+        faults += run(program, "export", again, "--base-dir", imported)
+        pairs += [("imported", bases[0], imported), ("returned", again, imported)]
+    for what, theirs, mine in [] if faults else pairs:
+        reference, ours = Reference(theirs), Ours(program, mine)
+        for goal in goals:
+            request = {"mkep": "0", "kind": "query", "request_id": "0" * 32, "op": "state.read",
+                       "now": "2026-08-04T12:00:00Z", "target": {"goal_id": goal}, "args": {}}
+            said, read = reference.call(request), ours.call(request)
+            if said != read:
+                faults += ["the %s log reads otherwise" % what, json.dumps(said), json.dumps(read)]
+        ours.close()
+    return faults
+
+
 def play(program, seed, length, counts):
     """One sequence. Answers how many operations, and what differed."""
     maker, names = Maker(random.Random(seed)), Names()
@@ -525,6 +564,9 @@ def play(program, seed, length, counts):
             status = ours.close()
         if status != 0:
             return length, ["mk ended with %d" % status]
+        faults = exchanged(program, root, bases, maker.goals + ["team/none"])
+        if faults:
+            return length, faults
     return length, []
 
 
