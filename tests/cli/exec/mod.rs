@@ -4,6 +4,7 @@ mod batch;
 mod call;
 mod compare;
 mod log;
+mod page;
 mod races;
 mod section;
 mod transcripts;
