@@ -10,15 +10,24 @@ mod support;
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use mk::canon::{Object, Value};
 use rusqlite::Connection;
 use support::{SIZES, create, directory, event, store};
 
-const MK: &str = env!("CARGO_BIN_EXE_mk");
+/// A program as it is after its installation: a copy. What the linker wrote lies in the cache of the system
+/// in pieces, and is slower to start.
+fn installed(program: &Path) -> PathBuf {
+    let copy = directory().join(program.file_name().expect("a program"));
+    fs::copy(program, &copy).expect("room for a copy");
+    copy
+}
+
+static MK: LazyLock<PathBuf> = LazyLock::new(|| installed(Path::new(env!("CARGO_BIN_EXE_mk"))));
 
 /// A comparison: what, at which size, what it is compared with, and at most which ratio it may have.
 struct Row {
@@ -80,13 +89,13 @@ fn compare(
 }
 
 fn mk(store: &Path, args: &[&str]) -> Command {
-    let mut command = Command::new(MK);
+    let mut command = Command::new(&*MK);
     command.arg("--db").arg(store).args(args).current_dir(directory());
     command.env("MK_AGENT", "bench").env_remove("MK_BRANCH").env_remove("MK_DATE");
     command
 }
 
-fn copy(size: u64, name: &str) -> std::path::PathBuf {
+fn copy(size: u64, name: &str) -> PathBuf {
     let to = directory().join(name);
     for suffix in ["", "-wal", "-shm", "-lock"] {
         let _ = fs::remove_file(format!("{}{suffix}", to.display()));
@@ -130,7 +139,7 @@ fn version() {
     let (mk, limit) = compare(
         40,
         || {
-            let mut command = Command::new(MK);
+            let mut command = Command::new(&*MK);
             command.arg("--version");
             command
         },
@@ -144,7 +153,9 @@ fn version() {
 fn append(size: u64) {
     let (ours, floor) = (copy(size, "append.db"), copy(size, "floor.db"));
     let note = "n".repeat(300);
-    let program = Path::new(MK).with_file_name("examples").join("floor");
+    let floor_program =
+        Path::new(env!("CARGO_BIN_EXE_mk")).with_file_name("examples").join("floor");
+    let program = installed(&floor_program);
     let (mk_time, limit) = compare(
         60,
         || mk(&ours, &["note", &note]),
@@ -284,7 +295,7 @@ fn hook() {
         let mut times = Vec::with_capacity(ROUNDS);
         for round in 0..ROUNDS {
             let input = call(round);
-            let mut command = Command::new(MK);
+            let mut command = Command::new(&*MK);
             command.args(["hook", "claude-code"]).current_dir(&project);
             command.env_remove("MK_AGENT").env_remove("MK_BRANCH").env_remove("MK_DATE");
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -307,7 +318,7 @@ fn hook() {
     }
 }
 
-fn git_repository() -> std::path::PathBuf {
+fn git_repository() -> PathBuf {
     let repository = directory().join("git");
     if !repository.exists() {
         fs::create_dir_all(&repository).expect("room for a directory");

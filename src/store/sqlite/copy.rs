@@ -32,10 +32,14 @@ impl Sqlite {
         // A store without a turnstile is a copy that nobody wrote to, and gets none for being read.
         let lock = with_suffix(&self.path, "-lock");
         let turn = lock.exists().then(|| Turnstile::enter(&lock, STILL).ok()).flatten();
-        let is_whole = turn.is_some() && empties_wal(&self.path);
+        if turn.is_some() {
+            try_to_empty_wal(&self.path);
+        }
         // The copy is of the moment of the first read.
         let txn = self.connection.transaction().map_err(failed)?;
         let head = Txn::new(&txn, &self.path).log_head()?;
+        // What the read may need of the WAL nobody takes out.
+        let is_whole = files::length(&with_suffix(&self.path, "-wal")) == 0;
         drop(turn);
         location::create_private(to)?;
         match is_whole {
@@ -98,14 +102,11 @@ impl Sqlite {
     }
 }
 
-/// Whether nothing is in the WAL of the store any more. Nobody may write meanwhile.
-fn empties_wal(path: &Path) -> bool {
-    let emptied = Sqlite::open_to_write(path, Duration::ZERO, Durability::Full).map(|store| {
-        let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
-        store.connection.query_row(sql, (), |row| Ok(row.get::<_, i64>(0)? == 0))
-    });
-    // Where it cannot be, by permission or because somebody reads an older state, is no fault.
-    matches!(emptied, Ok(Ok(true)))
+/// Empties the WAL of the store, unless that may not be done or somebody reads an older state.
+fn try_to_empty_wal(path: &Path) {
+    let store = Sqlite::open_to_write(path, Duration::ZERO, Durability::Full);
+    // Where it cannot be done, more is copied.
+    let _ = store.and_then(|store| store.empty_wal(Duration::ZERO));
 }
 
 /// Copies the pages of a store into the new file `to`, wherever they are.
