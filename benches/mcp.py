@@ -163,6 +163,13 @@ def main():
         latency = notices(ours)
         show("another's write to the notification of it, p50", latency[len(latency) // 2])
         show("the same, p95", latency[int(len(latency) * 0.95)])
+        # The tool that both servers have, by the same name.
+        compat = Server([MK, "mcp", "--compat", "memkernel"], cwd, env)
+        by_name = lambda server: times(lambda n: server.call("memkernel_query_state", {}), 300)
+        (p50, p95), (peer_p50, peer_p95) = by_name(compat), by_name(peer) if peer else (None, None)
+        show("memkernel_query_state on both, p50", p50, peer_p50)
+        show("memkernel_query_state on both, p95", p95, peer_p95)
+        compat.close()
         before = mk.memory_mib()
         for n in range(10_000):
             mk.call("mk_log", {"limit": 5}) if n % 10 else mk.call("mk_note", {"note": "bench"})
