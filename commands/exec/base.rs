@@ -8,6 +8,7 @@ use std::time::Duration;
 use mk::code::Code;
 use mk::id::hex;
 use mk::mkep::lint::Surroundings;
+use mk::mkep::transfer::IMPORTED;
 use mk::store::memory::Memory;
 use mk::store::sqlite::Durability;
 use mk::store::{Engine, Identity, ReadTxn, Sqlite, StoreError, location};
@@ -22,9 +23,6 @@ const LOCK_TIMEOUT: f64 = 2.0;
 
 /// Where the reference keeps its log in a base.
 const FOREIGN_LOG: &str = ".memkraft/execution/events.jsonl";
-
-/// The setting that says how many bytes of the base's own foreign log were imported.
-pub const IMPORTED: &str = "exec.imported";
 
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct BaseArgs {

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use mk::code::Code;
 use mk::id::hex;
 use mk::mkep::Desk;
-use mk::mkep::transfer::{self, Imported, TransferError};
+use mk::mkep::transfer::{self, IMPORTED, Imported, TransferError};
 use mk::store::Engine;
 use mk::text::counted;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::base::{Base, BaseArgs, IMPORTED, lock_timeout};
+use super::base::{Base, BaseArgs, lock_timeout};
 use crate::Answer;
 use crate::cli::{Context, Failure, Text, read_small};
 

@@ -9,7 +9,7 @@
 mod acquire;
 mod claims;
 mod fence;
-mod report;
+pub(crate) mod report;
 pub mod resource;
 mod session;
 mod turn;
@@ -351,7 +351,7 @@ pub fn raise_token(txn: &mut dyn WriteTxn, resource: &str, least: u64) -> Result
     txn.put_lease(&lease)
 }
 
-fn after(now: Timestamp, ttl: Duration) -> Timestamp {
+pub(crate) fn after(now: Timestamp, ttl: Duration) -> Timestamp {
     let micros = i64::try_from(ttl.as_micros()).unwrap_or(i64::MAX);
     Timestamp::from_micros(now.micros().saturating_add(micros))
 }

@@ -207,7 +207,7 @@ impl Blocking {
 }
 
 /// Seconds since 1970.
-pub(super) fn seconds(at: Timestamp) -> f64 {
+pub(crate) fn seconds(at: Timestamp) -> f64 {
     at.micros() as f64 / 1e6
 }
 

@@ -17,17 +17,21 @@ pub type Folds = (Goal, Option<Goal>);
 
 /// What seals rows.
 #[derive(Debug, Clone)]
-pub(super) struct Seal(Hmac<Sha256>);
+pub struct Seal(Hmac<Sha256>);
 
 impl Seal {
     /// That of a store.
-    pub(super) fn of(txn: &dyn ReadTxn) -> Result<Self, StoreError> {
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn of(txn: &dyn ReadTxn) -> Result<Self, StoreError> {
         let key = txn.identity()?.key;
         Ok(Self(Hmac::new_from_slice(&key).expect("HMAC takes keys of any length")))
     }
 
     /// The row of the goal `name`.
-    pub(super) fn row(&self, name: &str, whole: &Goal, visible: Option<&Goal>) -> ExecGoal {
+    #[must_use]
+    pub fn row(&self, name: &str, whole: &Goal, visible: Option<&Goal>) -> ExecGoal {
         let (whole, visible) = (whole.encoded(), visible.map(Goal::encoded));
         let seal = hex(&self.over(name, &whole, visible.as_deref()).finalize().into_bytes());
         ExecGoal { whole: format!("{seal} {whole}"), visible }
@@ -38,7 +42,8 @@ impl Seal {
         let (seal, whole) = row.whole.split_once(' ')?;
         let seal = crate::id::unhex(seal)?;
         self.over(name, whole, row.visible.as_deref()).verify_slice(&seal).ok()?;
-        decode(row)
+        let visible = row.visible.as_deref().map(|visible| Goal::decode(visible).ok_or(()));
+        Some((Goal::decode(whole)?, visible.transpose().ok()?))
     }
 
     fn over(&self, name: &str, whole: &str, visible: Option<&str>) -> Hmac<Sha256> {
@@ -49,12 +54,4 @@ impl Seal {
         }
         mac
     }
-}
-
-/// The folds in a row, whatever its seal says; none if they are unreadable.
-#[must_use]
-pub fn decode(row: &ExecGoal) -> Option<Folds> {
-    let whole = row.whole.trim_start_matches(|c| c != '{');
-    let visible = row.visible.as_deref().map(|visible| Goal::decode(visible).ok_or(()));
-    Some((Goal::decode(whole)?, visible.transpose().ok()?))
 }

@@ -13,14 +13,12 @@ use super::moment::Moment;
 use super::registry::Op;
 use super::request::Request;
 use super::response::Done;
+use super::transfer::ORIGIN;
 use super::{assess, check, describe, event, handoff};
 use crate::id::hex;
 use crate::store::{ReadTxn, StoreError};
 
 const PARTS: &[&str] = &["gates", "handoffs", "leases"];
-
-/// The setting that holds the origin id of a base whose log was taken over.
-pub const ORIGIN: &str = "exec.origin";
 
 pub(super) fn answer(
     txn: &dyn ReadTxn,

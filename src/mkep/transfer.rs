@@ -9,11 +9,17 @@ use sha2::{Digest, Sha256};
 
 use super::Desk;
 use super::event::{self, Line};
-use super::query::{self, ORIGIN};
+use super::query;
 use crate::code::{Code, Coded};
 use crate::id::{BranchName, hex};
 use crate::log::Outside;
 use crate::store::{ReadTxn, StoreError};
+
+/// The setting that holds the origin id of a base whose log was taken over.
+pub const ORIGIN: &str = "exec.origin";
+
+/// The setting that says how many bytes of the base's own foreign log were imported.
+pub const IMPORTED: &str = "exec.imported";
 
 /// What an import found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]

@@ -9,7 +9,7 @@ use crate::sync::Policy;
 use crate::time::Timestamp;
 
 /// A notice as it was made or cleared.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Posted {
     pub notice_id: String,
     pub author: AgentId,
@@ -24,7 +24,7 @@ pub struct Posted {
 }
 
 impl Posted {
-    pub(super) fn new(notice: Notice, redacted: Vec<String>) -> Self {
+    pub(crate) fn new(notice: Notice, redacted: Vec<String>) -> Self {
         Self {
             notice_id: notice.id,
             author: notice.author,

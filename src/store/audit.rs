@@ -4,6 +4,7 @@ mod exchange;
 mod execution;
 mod lease;
 mod notice;
+mod small;
 
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
@@ -297,28 +298,6 @@ impl<'a> Audit<'a> {
         })?;
         wrong.extend(missing.into_iter().map(|key| format!("'{key}' is missing")));
         Ok(wrong)
-    }
-
-    /// The operations: id, length of the digest, report.
-    pub(crate) fn operations(
-        &self,
-        mut visit: impl FnMut(&str, usize, &str),
-    ) -> Result<(), StoreError> {
-        self.txn.all("SELECT id, digest, report FROM operation ORDER BY id", (), |row| {
-            visit(
-                row.get_ref(0)?.as_str()?,
-                row.get_ref(1)?.as_blob()?.len(),
-                row.get_ref(2)?.as_str()?,
-            );
-            Ok(())
-        })?;
-        Ok(())
-    }
-
-    /// The branch that each agent is on.
-    pub(crate) fn current_branches(&self) -> Result<Vec<(String, String)>, StoreError> {
-        let sql = "SELECT agent, branch FROM current_branch ORDER BY agent";
-        self.txn.all(sql, (), |row| Ok((row.get(0)?, row.get(1)?)))
     }
 }
 

@@ -20,8 +20,8 @@ pub const SCHEMA: &str = "memkernel.signed-notices/v1";
 pub const NOTICES_MAX: usize = 10_000;
 pub const BYTES_MAX: u64 = 8_388_608;
 
-/// How far ahead the clock of a peer may be.
-const AHEAD_MAX_S: i64 = 300;
+/// How far ahead the clock of a peer may be, in seconds.
+pub const AHEAD_MAX_S: i64 = 300;
 
 const MEMBERS: [&str; 7] =
     ["notices", "peer_id", "schema", "sent_at", "sequence", "signature", "workspace_id"];

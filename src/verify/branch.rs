@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::report::{About, Findings, Kind};
 use crate::event::Event;
-use crate::id::{AgentId, BranchName, EventId, IdError, LineageId};
-use crate::store::{Branch, ForkPoint};
+use crate::id::{AgentId, BranchName, EventId, IdError, LineageId, NAME_MAX};
+use crate::store::audit::Audit;
+use crate::store::{Branch, ForkPoint, StoreError};
 use rustc_hash::FxHashMap;
 
 /// The own events of a branch.
@@ -16,13 +17,17 @@ pub(super) struct Tally {
     last_sequence: u64,
     /// Whether some of them were written by another program.
     was_imported: bool,
+    /// Whether of some it is not known any more.
+    was_erased: bool,
 }
 
 pub(super) type Tallies = FxHashMap<LineageId, Tally>;
 
 impl Tally {
-    pub(super) fn of(event: &Event, was_imported: bool) -> Self {
-        Self { count: 1, last: event.id, last_sequence: event.sequence, was_imported }
+    pub(super) fn of(event: &Event, keeps_time: bool) -> Self {
+        let was_erased = event.content.is_none();
+        let was_imported = keeps_time && !was_erased;
+        Self { count: 1, last: event.id, last_sequence: event.sequence, was_imported, was_erased }
     }
 
     pub(super) fn join(&mut self, other: Self) {
@@ -30,16 +35,21 @@ impl Tally {
         *self = Self {
             count: self.count + other.count,
             was_imported: self.was_imported || other.was_imported,
+            was_erased: self.was_erased || other.was_erased,
             ..newest
         };
     }
 }
 
 pub(super) fn check(
+    audit: &Audit<'_>,
     branches: &BTreeMap<LineageId, Branch>,
     tallies: &Tallies,
     findings: &mut Findings,
-) {
+) -> Result<(), StoreError> {
+    if !branches.values().any(|branch| branch.name == BranchName::main()) {
+        findings.add(Kind::BranchName, About::STORE, "'main' is missing");
+    }
     let mut names: HashMap<String, (&BranchName, bool)> = HashMap::new();
     for branch in branches.values() {
         let mut add = |kind, why: String| findings.add(kind, About::branch(&branch.name), why);
@@ -53,6 +63,8 @@ pub(super) fn check(
         }
         if branch.name.is_reserved() != branch.born.is_reserved() {
             add(Kind::BranchName, format!("was born as '{}'", branch.born));
+        } else if !is_called_so(audit, branch, tallies.get(&branch.id))? {
+            add(Kind::BranchName, format!("was born as '{}', and nothing renamed it", branch.born));
         }
         // Names that came with an import may differ in letter case only.
         let was_imported = tallies.get(&branch.id).is_some_and(|tally| tally.was_imported);
@@ -86,6 +98,38 @@ pub(super) fn check(
             add(Kind::BranchHead, why);
         }
     }
+    Ok(())
+}
+
+/// Whether something may have given `branch` its name: its birth; an import, which puts a prefix before
+/// it, and `.from-` with the first digits of an event behind it; an import of another program, which may
+/// call it anything.
+fn is_called_so(
+    audit: &Audit<'_>,
+    branch: &Branch,
+    tally: Option<&Tally>,
+) -> Result<bool, StoreError> {
+    let (name, born) = (branch.name.as_str(), branch.born.as_str());
+    let may_be_foreign = !branch.name.is_reserved()
+        && tally.is_none_or(|tally| tally.was_imported || tally.was_erased);
+    // A name that is too long was cut.
+    if name == born || may_be_foreign || name.len() == NAME_MAX {
+        return Ok(true);
+    }
+    let (whole, digits) = match name.rsplit_once(".from-") {
+        Some((whole, digits)) if !name.ends_with(born) => (whole, Some(digits)),
+        _ => (name, None),
+    };
+    let is_known = match digits {
+        Some(digits) => {
+            let is_hash = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+            is_hash
+                && (1..=64).contains(&digits.len())
+                && !audit.txn().with_prefix(digits, 1)?.is_empty()
+        }
+        None => true,
+    };
+    Ok(whole.ends_with(born) && is_known)
 }
 
 fn shown(head: Option<(EventId, u64)>) -> String {

@@ -178,6 +178,10 @@ pub(super) fn fork(
     findings: &mut Findings,
 ) {
     let is_first = event.sequence == branch.fork_sequence() + 1;
+    let is_own_root = branch.parent.is_none() && branch.name.is_reserved();
+    if is_first && is_own_root && event.agent != branch.created_by {
+        findings.add(Kind::Fork, about(), "the agent is not that of its branch");
+    }
     let is_fork = event.kind == EventType::Forked;
     match (is_first && branch.parent.is_some(), is_fork) {
         (false, false) => return,

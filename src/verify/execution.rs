@@ -7,7 +7,7 @@ use super::rows::Plan;
 use crate::event::{Event, EventType};
 use crate::id::{BranchName, EventId, shown};
 use crate::mkep::event::{self, Line};
-use crate::mkep::kept;
+use crate::mkep::kept::Seal;
 use crate::mkep::ledger;
 use crate::mkep::record;
 use crate::store::audit::Audit;
@@ -32,6 +32,9 @@ pub(super) fn check(
     let mut wrong = |why: String| findings.add(Kind::Execution, About::STORE, why);
     if rows != lines {
         wrong(format!("the execution log has {lines} lines, its index {rows}"));
+    }
+    if audit.has_more("exec_total")? {
+        wrong("the execution log has more than one row of totals".to_owned());
     }
     if audit.txn().exec_totals()? != totals {
         wrong("the totals of the execution log are not those of its lines".to_owned());
@@ -128,8 +131,8 @@ fn goal_misfits(
         false => None,
     };
     let mut wrong = Vec::new();
-    let kept = txn.exec_goal(goal)?.as_ref().and_then(kept::decode);
-    let is_kept = kept == Some((whole, visible));
+    let kept = Seal::of(txn)?.row(goal, &whole, visible.as_ref());
+    let is_kept = txn.exec_goal(goal)?.is_some_and(|row| row == kept);
     if !is_kept {
         wrong.push("its fold is not that of its records");
     }

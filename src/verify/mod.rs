@@ -15,8 +15,10 @@ mod checkpoint;
 mod event;
 mod exchange;
 mod execution;
+mod lease;
 mod link;
 mod memory;
+mod operation;
 mod queue;
 mod report;
 mod rows;
@@ -90,7 +92,9 @@ fn conclude(
     anchors: &[Anchor],
 ) -> Result<(), StoreError> {
     let mut findings = std::mem::take(&mut seen.findings);
-    branch::check(&plan.branches, &seen.tallies, &mut findings);
+    let named = branch::check(audit, &plan.branches, &seen.tallies, &mut findings);
+    soft(named, &mut findings)?;
+    seen.grants.conclude(&plan.held, &mut findings);
     let confirmed = checkpoint::confirm(audit, plan, &mut seen.suspects, &mut findings);
     soft(confirmed, &mut findings)?;
     for (event, about) in &seen.erased {

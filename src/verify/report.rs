@@ -43,7 +43,7 @@ kinds! {
     Store = "store",
     /// A branch row holds what cannot stand there.
     BranchShape = "branch-shape",
-    /// Two branches have one name, or one has a name that only `mk` gives.
+    /// Two branches have one name, one has a name that nothing gives it, or `main` is missing.
     BranchName = "branch-name",
     /// A branch does not begin where its fork says.
     BranchFork = "branch-fork",
@@ -71,7 +71,7 @@ kinds! {
     Hash = "hash",
     /// The log is not in the order it was written in.
     Log = "log",
-    /// A fork's event does not say where its branch begins.
+    /// The first event of a branch does not say where, when or by whom it was begun.
     Fork = "fork",
     /// A rollback's target was not live, or is not the event it names.
     Rollback = "rollback",
@@ -87,14 +87,16 @@ kinds! {
     Checkpoint = "checkpoint",
     /// A checkpoint belongs to no event.
     CheckpointStray = "checkpoint-stray",
-    /// A remembered request is not of its form, or names an event that is another.
+    /// A remembered request is not of its form, or its answer not what the store has.
     Operation = "operation",
-    /// A lease holds what cannot stand there.
+    /// A lease holds what cannot stand there, or no event says that it was granted so.
     Lease = "lease",
     /// A notice holds what cannot stand there.
     Notice = "notice",
-    /// A row of the signed exchange of notices holds what cannot stand there.
+    /// A row of the signed exchange of notices holds what cannot stand there, or not what others say.
     Exchange = "exchange",
+    /// A setting is none, or holds what it cannot be set to.
+    Setting = "setting",
     /// The current branch of an agent is none.
     CurrentBranch = "current-branch",
     /// An anchor is of another project.

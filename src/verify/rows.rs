@@ -1,16 +1,18 @@
 //! What is read once, before the events: the schema, the branches, where checkpoints are; and the
 //! tables that are small.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
+use super::lease::{self, Held};
 use super::report::{About, Findings, Kind};
 use super::{Anchor, soft};
-use crate::canon::{Object, Value};
-use crate::id::{AgentId, EventId, Hash, LineageId, shown};
+use crate::id::{AgentId, BranchName, EventId, Hash, LineageId, shown};
+use crate::mkep::check::is_id;
+use crate::mkep::transfer;
 use crate::notice;
-use crate::operation::OpId;
+use crate::setting::Setting;
 use crate::store::audit::{Audit, Index};
-use crate::store::{Branch, Lease, RESOURCE_MAX, StoreError, TTL_MAX};
+use crate::store::{Branch, StoreError};
 use crate::tokens::Tokenizer;
 
 /// What all workers go by.
@@ -26,6 +28,8 @@ pub(super) struct Plan {
     pub tokenizer: Tokenizer,
     /// Those that can be read.
     pub indexes: Vec<Index>,
+    /// Leases that somebody holds, or held when they lapsed.
+    pub held: Held,
 }
 
 impl Plan {
@@ -62,10 +66,18 @@ impl Plan {
             links,
             tokenizer: identity.map_or(Tokenizer::default(), |identity| identity.tokenizer),
             indexes,
+            held: soft(lease::verify(audit, &branches, findings), findings)?.unwrap_or_default(),
             branches,
         };
-        let small = small_tables(audit, &plan, findings);
-        soft(small, findings)?;
+        for small in [
+            current_branches(audit, &plan, findings),
+            settings(audit, findings),
+            notices(audit, findings),
+            super::exchange::verify(audit, findings),
+            super::operation::verify(audit, &plan, findings),
+        ] {
+            soft(small, findings)?;
+        }
         Ok(plan)
     }
 }
@@ -97,28 +109,59 @@ pub(super) fn schema(
     Ok(readable.then(|| Index::ALL.into_iter().filter(is_there).collect()))
 }
 
-fn small_tables(audit: &Audit<'_>, plan: &Plan, findings: &mut Findings) -> Result<(), StoreError> {
+fn current_branches(
+    audit: &Audit<'_>,
+    plan: &Plan,
+    findings: &mut Findings,
+) -> Result<(), StoreError> {
     let names: HashSet<&str> = plan.branches.values().map(|branch| branch.name.as_str()).collect();
-    for (agent, branch) in audit.current_branches()? {
+    let mut wrong = |why| findings.add(Kind::CurrentBranch, About::STORE, why);
+    for row in audit.current_branches()? {
+        let (agent, branch) = match row {
+            Ok(row) => row,
+            Err(misfit) => {
+                wrong(misfit.why);
+                continue;
+            }
+        };
         if let Err(error) = agent.parse::<AgentId>() {
-            findings.add(Kind::CurrentBranch, About::STORE, error.to_string());
+            wrong(error.to_string());
         }
-        if !names.contains(branch.as_str()) {
-            let why = format!("'{}' is on '{}', which is none", shown(&agent), shown(&branch));
-            findings.add(Kind::CurrentBranch, About::STORE, why);
+        // No agent is on a branch of `mk`'s own, whose names do not parse.
+        if !names.contains(branch.as_str()) || branch.parse::<BranchName>().is_err() {
+            wrong(format!("'{}' is on '{}', which is none", shown(&agent), shown(&branch)));
         }
     }
-    audit.leases(|row| {
-        let wrong = match &row {
-            Ok(lease) => {
-                lease_misfit(lease, plan).map(|why| format!("'{}': {why}", shown(&lease.resource)))
-            }
-            Err(misfit) => Some(misfit.why.clone()),
+    Ok(())
+}
+
+fn settings(audit: &Audit<'_>, findings: &mut Findings) -> Result<(), StoreError> {
+    for row in audit.settings()? {
+        let why = match row {
+            Ok((key, value)) => setting_misfit(&key, &value),
+            Err(misfit) => Some(misfit.why),
         };
-        if let Some(why) = wrong {
-            findings.add(Kind::Lease, About::STORE, why);
+        if let Some(why) = why {
+            findings.add(Kind::Setting, About::STORE, why);
         }
-    })?;
+    }
+    Ok(())
+}
+
+/// What is wrong with a setting, which may be one of `mk`'s own.
+fn setting_misfit(name: &str, value: &str) -> Option<String> {
+    let fits = match name {
+        transfer::ORIGIN => is_id(value),
+        transfer::IMPORTED => value.parse::<u64>().is_ok_and(|it| it.to_string() == value),
+        _ => {
+            let checked = Setting::named(name).and_then(|setting| setting.check(value));
+            return checked.err().map(|error| error.to_string());
+        }
+    };
+    (!fits).then(|| format!("{name}: '{}' is nothing that mk puts there", shown(value)))
+}
+
+fn notices(audit: &Audit<'_>, findings: &mut Findings) -> Result<(), StoreError> {
     audit.notices(|row| {
         let wrong = match &row {
             Ok(notice) => {
@@ -129,61 +172,7 @@ fn small_tables(audit: &Audit<'_>, plan: &Plan, findings: &mut Findings) -> Resu
         if let Some(why) = wrong {
             findings.add(Kind::Notice, About::STORE, why);
         }
-    })?;
-    super::exchange::verify(audit, findings)?;
-    let mut named = HashMap::new();
-    audit.operations(|id, digest, report| {
-        let mut wrong = |why: String| {
-            findings.add(Kind::Operation, About::STORE, format!("'{}': {why}", shown(id)));
-        };
-        if let Err(error) = id.parse::<OpId>() {
-            wrong(error.to_string());
-        }
-        if digest != 32 {
-            wrong(format!("digest is {digest} bytes"));
-        }
-        match Value::parse(report.as_bytes()) {
-            Ok(Value::Object(report)) => {
-                let event = report.get("event").and_then(Value::as_object);
-                named.extend(
-                    event_of(&report).or(event.and_then(event_of)).map(|it| (id.to_owned(), it)),
-                );
-            }
-            _ => wrong("report is no JSON object".to_owned()),
-        }
-    })?;
-    for (op_id, (id, hash)) in named {
-        let event = audit.txn().event(id)?;
-        if event.is_none_or(|event| event.hash != hash) {
-            let why = format!("'{op_id}': its event is another, or missing");
-            findings.add(Kind::Operation, About::id(id), why);
-        }
-    }
-    Ok(())
-}
-
-/// What is wrong with a lease.
-fn lease_misfit(lease: &Lease, plan: &Plan) -> Option<String> {
-    if !(1..=RESOURCE_MAX).contains(&lease.resource.chars().count()) {
-        return Some(format!("resource is not 1 to {RESOURCE_MAX} characters"));
-    }
-    if lease.ttl > TTL_MAX {
-        return Some(format!("ttl is above {} s", TTL_MAX.as_secs()));
-    }
-    let holder = lease.holder.as_ref()?;
-    if lease.token == 0 || lease.ttl.is_zero() {
-        return Some("it is held and was never granted".to_owned());
-    }
-    if !plan.branches.contains_key(&holder.branch) {
-        return Some(format!("branch {} is missing", holder.branch.0));
-    }
-    holder.agent.as_str().parse::<AgentId>().err().map(|error| error.to_string())
-}
-
-/// The event that a report names.
-fn event_of(report: &Object) -> Option<(EventId, Hash)> {
-    let id = report.get("event_id")?.as_i64()?;
-    Some((EventId(id), report.get("hash")?.as_str()?.parse().ok()?))
+    })
 }
 
 pub(super) fn anchors(

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use super::branch::{Tallies, Tally};
 use super::checkpoint::{self, Claim, Folds, Suspect};
 use super::event::{self, Before};
+use super::lease::Grants;
 use super::link;
 use super::memory::{Live, Memory, readable};
 use super::queue::Job;
@@ -33,6 +34,7 @@ pub(super) struct Seen {
     /// Events without content.
     pub erased: Vec<(Event, About)>,
     pub erasures: Recorded,
+    pub grants: Grants,
     /// Of each index.
     sums: [Sums; 2],
 }
@@ -53,6 +55,7 @@ impl Seen {
         self.suspects.extend(other.suspects);
         self.erased.extend(other.erased);
         self.erasures.join(other.erasures);
+        self.grants.join(other.grants);
         for (lineage, tally) in other.tallies {
             self.tallies.entry(lineage).and_modify(|own| own.join(tally)).or_insert(tally);
         }
@@ -207,7 +210,7 @@ impl<'p> Worker<'p> {
         let text = &mut self.text;
         let said = event::content(event, text, &about, findings);
         let payload = said.payload.as_ref();
-        let tally = Tally::of(event, said.keeps_time && event.content.is_some());
+        let tally = Tally::of(event, said.keeps_time);
         let own = self.seen.tallies.entry(branch.id);
         own.and_modify(|own| own.join(tally)).or_insert(tally);
         if log.is_some_and(|log| chain_log(&log, &event.hash) != event.log) {
@@ -217,6 +220,7 @@ impl<'p> Worker<'p> {
         let source = branch.parent.and_then(|parent| plan.branches.get(&parent));
         event::fork(event, payload, branch, source, parent.as_ref(), &about, findings);
         self.erasure(event, payload, &about);
+        self.seen.grants.note(event, payload, &plan.held);
         let live = self.live(audit, event, payload, parent, link.as_ref(), &about)?;
         let expected = self.link(audit, event, payload, &live, link, &about)?;
         let author = match event.kind {

@@ -6,7 +6,7 @@ use mk::log::Outside;
 use mk::mkep::event::Line;
 use mk::mkep::fold::Goal;
 use mk::mkep::json::Members;
-use mk::mkep::kept;
+use mk::mkep::kept::Seal;
 use mk::mkep::leases::Leases;
 use mk::mkep::ledger::{self, Ledger};
 use mk::mkep::lint::Surroundings;
@@ -107,7 +107,7 @@ fn kept(txn: &dyn ReadTxn) -> Vec<(Goal, Leases)> {
         let (fold, leases) = ledger::refold(txn, goal, false).unwrap();
         let row = txn.exec_goal(goal).unwrap();
         match row {
-            Some(row) => assert_eq!(kept::decode(&row), Some((fold.clone(), None))),
+            Some(row) => assert_eq!(row, Seal::of(txn).unwrap().row(goal, &fold, None)),
             None => assert_eq!(fold, Goal::default()),
         }
         let open = Ledger::default().open_leases(txn, goal).unwrap();

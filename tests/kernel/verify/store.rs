@@ -1,5 +1,6 @@
 //! A store with everything in it, and copies of it to damage.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -8,12 +9,13 @@ use mk::branch::{self, Act};
 use mk::canon::{Object, Value};
 use mk::event::{Event, EventType, Retractable, chain_log};
 use mk::id::{AgentId, BranchName, EventId, Hash};
+use mk::lease::{self, Again, Claimant, Resource, Ttl};
 use mk::log::{Draft, Log, LogError, Outside};
 use mk::operation::{OpId, OperationError, once};
 use mk::revision::Revision;
 use mk::store::sqlite::Durability;
 use mk::store::{
-    AuditRow, Binding, Engine, Holder, Identity, Lease, Notice, Origin, PeerRow, ReadTxn, Sqlite,
+    AuditRow, Binding, Engine, Identity, Lease, Notice, Origin, PeerRow, ReadTxn, Sqlite,
     StoreError, WriteTxn,
 };
 use mk::time::Timestamp;
@@ -141,6 +143,11 @@ fn fill(txn: &mut dyn WriteTxn, outside: &mut Outside<'_>) {
     for number in 0..350 {
         add(&mut log, outside, &main, number);
     }
+    let held = [Resource::of_key("src/held.rs").unwrap()];
+    let claimant = Claimant { agent: &agent("bob"), session: "", origin: Origin::Hook };
+    let terms = (Ttl::from_seconds(60.0).unwrap(), Again::Refuse);
+    let when = (Timestamp::from_micros(0), &mut *outside);
+    lease::acquire(&mut log, &main, &held, claimant, terms, &Object::new(), when).unwrap();
     branch::create_root(&mut log, &name("bare"), &agent("bob"), outside).unwrap();
     branch::fork(&mut log, &name("twig"), &name("bare"), None, act("bob"), outside).unwrap();
     branch::fork(&mut log, &name("leaf"), &deep, Some(&at("main@50")), act("bob"), outside)
@@ -155,18 +162,9 @@ fn fill(txn: &mut dyn WriteTxn, outside: &mut Outside<'_>) {
     let last = draft(EventType::Note, "bob", r#"{"note":"the last"}"#);
     Log::open(txn).unwrap().append(&side, last, None, outside).unwrap();
     txn.set_current_branch(&agent("bob"), &side).unwrap();
-    let held = Holder {
-        agent: agent("bob"),
-        session: String::new(),
-        origin: Origin::Hook,
-        branch: txn.branch("side").unwrap().unwrap().id,
-        acquired_at: Timestamp::from_micros(0),
-    };
-    for (resource, holder) in [("src/held.rs", Some(held)), ("src/free.rs", None)] {
-        let (ttl, expires_at) = (Duration::from_secs(60), Timestamp::from_micros(60_000_000));
-        let lease = Lease { resource: resource.to_owned(), token: 3, ttl, expires_at, holder };
-        txn.put_lease(&lease).unwrap();
-    }
+    let (ttl, expires_at) = (Duration::from_secs(60), Timestamp::from_micros(60_000_000));
+    let resource = "src/free.rs".to_owned();
+    txn.put_lease(&Lease { resource, token: 3, ttl, expires_at, holder: None }).unwrap();
     for (place, cleared_at) in [(1, None), (2, Some(Timestamp::from_micros(2_000_000)))] {
         let notice = Notice {
             id: format!("peer-a:0000000{place}-0000-4000-8000-000000000000"),
@@ -225,7 +223,7 @@ fn original() -> &'static [u8] {
 }
 
 /// Writes all of the WAL back.
-fn settle(path: &Path) {
+pub fn settle(path: &Path) {
     let connection = Connection::open(path).unwrap();
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(())).unwrap();
 }
@@ -238,20 +236,35 @@ pub struct Copy {
 
 impl Copy {
     pub fn new() -> Self {
+        Self::of(original())
+    }
+
+    /// A copy of another store.
+    pub fn of(file: &[u8]) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("mk.db");
-        std::fs::write(&path, original()).unwrap();
+        std::fs::write(&path, file).unwrap();
         Self { _directory: directory, path }
     }
 
     pub fn connection(&self) -> Connection {
         let connection = Connection::open(&self.path).unwrap();
-        connection.execute_batch("PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF").unwrap();
+        connection.execute_batch("PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF; PRAGMA ignore_check_constraints = ON").unwrap();
         connection
     }
 
     /// Runs `sql` without triggers, and with tables that take any value; then puts the schema back.
     pub fn run(&self, sql: &str) {
+        let (tables, triggers) = self.relax();
+        self.connection().execute_batch(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+        self.schema("sql LIKE 'CREATE TABLE%'", |text| tables[text].clone());
+        self.connection().execute_batch(&triggers).unwrap();
+        settle(&self.path);
+    }
+
+    /// Drops the triggers, and lets the tables take any value; answers with the texts of the tables as
+    /// they were, by those that they have now, and with the triggers.
+    pub fn relax(&self) -> (BTreeMap<String, String>, String) {
         let triggers: Vec<(String, String)> = self
             .connection()
             .prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'")
@@ -260,20 +273,14 @@ impl Copy {
             .unwrap()
             .collect::<Result<_, _>>()
             .unwrap();
-        for (name, _) in &triggers {
-            self.connection().execute_batch(&format!("DROP TRIGGER {name}")).unwrap();
-        }
-        let tables = self.schema("sql LIKE 'CREATE TABLE%'", |text| {
+        let drop = triggers.iter().map(|(name, _)| format!("DROP TRIGGER {name};"));
+        self.connection().execute_batch(&drop.collect::<String>()).unwrap();
+        let relaxed = |text: &str| {
             text.replace(" NOT NULL", "").replace("STRICT, ", "").replace(") STRICT", ")")
-        });
-        self.connection().execute_batch(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
-        for (name, text) in tables {
-            self.schema(&format!("name = '{name}'"), |_| text.clone());
-        }
-        for (_, text) in triggers {
-            self.connection().execute_batch(&text).unwrap();
-        }
-        settle(&self.path);
+        };
+        let tables = self.schema("sql LIKE 'CREATE TABLE%'", relaxed);
+        let tables = tables.into_iter().map(|(_, text)| (relaxed(&text), text));
+        (tables.collect(), triggers.into_iter().map(|(_, text)| text + ";").collect())
     }
 
     /// Swaps a column of two events.
