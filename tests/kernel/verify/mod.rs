@@ -1,6 +1,8 @@
 //! Law 4: one changed byte anywhere in an event row, a lost row, a swapped pair, a forged derived
 //! column: verify names it.
 
+mod every;
+mod expected;
 mod forged;
 mod history;
 mod store;
@@ -117,4 +119,12 @@ fn findings_are_bounded_and_counted() {
     assert_eq!(report.findings_by_kind["log"], copy.last());
     let ids: Vec<_> = report.findings.iter().map(|finding| finding.event_id).collect();
     assert_eq!(ids, (1..=100).map(|id| Some(EventId(id))).collect::<Vec<_>>());
+}
+
+#[test]
+fn the_documentation_has_all_kinds() {
+    let page = include_str!("../../../docs/verify.md");
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `"));
+    let names: Vec<&str> = rows.map(|row| row.split('`').next().unwrap()).collect();
+    assert_eq!(names, Kind::ALL.iter().map(|kind| kind.as_str()).collect::<Vec<_>>());
 }
