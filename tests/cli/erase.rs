@@ -186,3 +186,102 @@ fn a_reader_that_holds_the_wal_is_told_of_and_the_rest_done_later() {
     assert_eq!(found(&sandbox, "hunter2"), 0);
     sandbox.mk("verify").success();
 }
+
+/// Whatever prints what events say, of events 2 and 3, of `main` and of its fork `try`.
+const READERS: [&str; 13] = [
+    "show 2 3",
+    "log",
+    "log --oneline",
+    "cat-event 2",
+    "fold",
+    "fold --branch try",
+    "context",
+    "context --full --branch try",
+    "diff main try",
+    "diff main~1 main",
+    "blame db",
+    "export",
+    "status",
+];
+
+/// No reader says `needle`, nor is it in any file of the store.
+#[track_caller]
+fn is_nowhere(repo: &Sandbox, needle: &str) {
+    for line in READERS {
+        for line in [line.to_owned(), format!("--json {line}")] {
+            let done = repo.mk(&line);
+            let output = done.get_output();
+            for bytes in [&output.stdout, &output.stderr] {
+                let said = String::from_utf8_lossy(bytes);
+                assert!(!said.contains(needle), "mk {line}: {said}");
+            }
+        }
+    }
+    repo.mk(&format!("search {needle}")).code(1).stdout("");
+    assert_eq!(found(repo, needle), 0);
+    repo.mk("verify").success();
+}
+
+#[test]
+fn whatever_reads_passes_over_what_was_erased_here_and_in_what_is_made_of_it() {
+    let mut repo = Sandbox::new();
+    repo.set("MK_AGENT", "ann");
+    repo.mk("config gc.auto off").success();
+    repo.mk("decide db sqlite -m 'one file'").success();
+    repo.mk("decide db hunter2 -m 'since hunter2 is short'").success();
+    repo.mk("note 'hunter2 again' --meta '{\"seen\":\"hunter2\"}'").success();
+    repo.mk("switch -c try").success();
+    // So many that the search has an index.
+    repo.input = "{\"payload\":{\"note\":\"another\"}}\n".repeat(600).into_bytes();
+    repo.mk("append --batch -q").success();
+    repo.input.clear();
+    repo.mk("switch main").success();
+    repo.mk("note after").success();
+    let hits = repo.json("search hunter2");
+    assert_eq!(hits["hits"].as_array().unwrap().len(), 2, "{hits}");
+    assert!(repo.store().join("mk.db-search").exists());
+    let said = |repo: &Sandbox| READERS.map(|line| repo.mk(line).get_output().stdout.clone());
+    assert!(said(&repo).iter().all(|said| !said.is_empty()));
+
+    repo.mk("erase 2 3 -m 'it was a password'").success();
+    is_nowhere(&repo, "hunter2");
+    repo.session(
+        "
+        $ mk log --oneline
+        0d31c0f4 605 ann AGENT_SCRATCHPAD after
+        47903fb2 3 ann AGENT_SCRATCHPAD [erased]
+        d4541566 2 ann ARCHITECTURAL_DECISION [erased]
+        7feb9793 1 ann ARCHITECTURAL_DECISION db = sqlite
+        $ mk blame db
+        7feb9793 1 ann 2026-11-30T10:00:00.000000Z sqlite | one file
+        $ mk context
+        DECISION db = sqlite | one file (ann #1)
+        [#1 seq=1 ann ARCHITECTURAL_DECISION] db = sqlite | rationale: one file
+        [#2 seq=2 ann ARCHITECTURAL_DECISION] [erased]
+        [#3 seq=3 ann AGENT_SCRATCHPAD] [erased]
+        [#605 seq=4 ann AGENT_SCRATCHPAD] after
+        ! note: 2 events are erased and left out
+        ",
+    );
+
+    // A backup, and what is restored of it.
+    repo.mk("backup copy.db").success();
+    let mut restored = Sandbox::new();
+    restored.set("MK_AGENT", "ann");
+    restored.write("copy.db", fs::read(repo.path("copy.db")).unwrap());
+    restored.mk("restore copy.db --force").success();
+    is_nowhere(&restored, "hunter2");
+    assert_eq!(said(&restored), said(&repo));
+
+    // An export, and where it is imported.
+    let export = repo.mk("export").success().get_output().stdout.clone();
+    let mut other = Sandbox::new();
+    other.set("MK_AGENT", "ann");
+    other.input.clone_from(&export);
+    other.mk("import -").success();
+    other.input.clear();
+    is_nowhere(&other, "hunter2");
+    other.mk("export").success().stdout(export);
+    let value = |repo: &Sandbox| repo.json("fold")["state"]["decisions"]["db"]["value"].clone();
+    assert_eq!((value(&repo), value(&other)), ("sqlite".into(), "sqlite".into()));
+}

@@ -49,6 +49,7 @@ mod stores;
 mod streams;
 mod sync;
 mod transfer;
+mod verify;
 mod verify_log;
 mod watch;
 mod with;

@@ -205,12 +205,17 @@ fn no_byte_of_a_secret_is_in_the_store_a_backup_or_an_export() {
     }
     let meta = serde_json::json!({ "seen": texts }).to_string();
     repo.mk_words(&["decide", "auth", texts[0], "-m", texts[5], "--meta", &meta]).success();
+    // So many that the search has an index.
+    repo.input = "{\"payload\":{\"note\":\"another\"}}\n".repeat(600).into_bytes();
+    repo.mk("append --batch -q").success();
+    repo.input.clear();
+    repo.mk("search another").success();
     repo.mk("gc --force").success();
     repo.mk("backup saved.db").success();
     repo.mk("export out.ndjson").success();
     let files = fs::read_dir(repo.store()).unwrap().map(|entry| entry.unwrap().path());
     let files: Vec<_> = files.chain([repo.path("saved.db"), repo.path("out.ndjson")]).collect();
-    for suffix in ["mk.db", "-wal", "-shm"] {
+    for suffix in ["mk.db", "-wal", "-shm", "-search"] {
         assert!(files.iter().any(|file| file.to_string_lossy().ends_with(suffix)), "{suffix}");
     }
     for file in files {
@@ -223,5 +228,47 @@ fn no_byte_of_a_secret_is_in_the_store_a_backup_or_an_export() {
             let found = bytes.windows(tail.len()).any(|window| window == tail);
             assert!(!found, "{} has a {rule}", file.display());
         }
+    }
+}
+
+#[test]
+fn whatever_reads_shows_what_stands_in_the_place_of_a_secret() {
+    let mut repo = Sandbox::new();
+    repo.set("MK_AGENT", "ann");
+    let secret = token();
+    repo.mk(&format!("decide auth 'token {secret}' -m 'see {secret}'")).success();
+    repo.mk(&format!("note 'use {secret} here' --meta '{{\"header\":\"{secret}\"}}'")).success();
+    repo.mk("fork try").success();
+    repo.mk(&format!("decide auth 'another {secret}'")).success();
+    repo.mk(&format!("notice post service:auth 'the token is {secret}'")).success();
+    let export = repo.mk("export").success().get_output().stdout.clone();
+    let mut other = Sandbox::new();
+    other.input = export;
+    other.mk("import -").success();
+    other.input.clear();
+    let mark = "[redacted:";
+    for repo in [&repo, &other] {
+        for (line, is_shown) in [
+            ("show 1 2", true),
+            ("log --branch try", true),
+            ("cat-event 2", true),
+            ("fold --branch try", true),
+            ("context --full --branch try", true),
+            ("diff main try", true),
+            ("blame auth --at try", true),
+            ("search token", true),
+            ("export", true),
+            ("notice list", false),
+        ] {
+            for line in [line.to_owned(), format!("--json {line}")] {
+                let done = repo.mk(&line).success();
+                let said = String::from_utf8_lossy(&done.get_output().stdout).into_owned();
+                assert!(!said.contains(&secret[4..]), "mk {line}: {said}");
+                assert!(!is_shown || said.contains(mark), "mk {line}: {said}");
+            }
+        }
+        repo.mk(&format!("search {}", &secret[4..])).code(1).stdout("");
+        repo.mk("verify").success();
+        is_nowhere(repo);
     }
 }
