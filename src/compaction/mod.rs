@@ -180,12 +180,13 @@ pub fn collect<E: Engine>(
     let mut insights = Insights { by: BUILT_IN.to_owned(), given: None, failure: None };
     let mut last = None;
     for _ in 0..ATTEMPTS {
-        let (plan, rules) = store.read(|txn| {
+        let (plan, rules, seen) = store.read(|txn| {
             let branch = revision::branch(txn, name.as_str())?;
             let summarized = summarizer.is_some();
             let (policy, agent) = (order.policy, order.agent);
             let plan = plan::plan(txn, &branch, policy, agent, order.force, summarized)?;
-            Ok::<_, LogError>((plan, Rules::read(txn)?))
+            let seen = txn.log_head()?.map_or(EventId(0), |(id, _)| id);
+            Ok::<_, LogError>((plan, Rules::read(txn)?, seen))
         })?;
         let Plan { head, tokenizer, before, step } = plan;
         let report = |reason| Collected {
@@ -241,8 +242,8 @@ pub fn collect<E: Engine>(
         }
         let draft = draft(order, &compact, &insights.by, tokenizer.name(), before);
         let prepared = Prepared::snapshot(draft, cover, rules, (outside.salt)())?;
-        match commit(store, name, prepared, head, outside)? {
-            Some((event, after)) => {
+        match commit(store, name, prepared, (head, seen), outside)? {
+            Committed::Snapshot(event, after) => {
                 return Ok(Collected {
                     triggered: true,
                     tokens_after: after,
@@ -251,27 +252,46 @@ pub fn collect<E: Engine>(
                     ..done
                 });
             }
-            None => last = Some(insights.tell(report(Reason::Contention))),
+            Committed::Not { erased } => {
+                if erased {
+                    insights.forget();
+                }
+                last = Some(insights.tell(report(Reason::Contention)));
+            }
         }
     }
     Ok(last.expect("there is at least one attempt"))
 }
 
-/// Appends the snapshot if `head` is still the head; answers with its id and the tokens of the context
-/// text then.
+/// What came of the attempt to append a snapshot.
+enum Committed {
+    /// Its id, and the tokens of the context text then.
+    Snapshot(EventId, u64),
+    /// It does not fit what is there now; `erased` says whether it may hold what is erased by now.
+    Not { erased: bool },
+}
+
+/// Appends the snapshot if `head` is still the head, and nothing was erased since the log ended with
+/// `seen`: what was folded before may stand in it.
 fn commit<E: Engine>(
     store: &mut E,
     name: &BranchName,
     prepared: Prepared,
-    head: EventId,
+    (head, seen): (EventId, EventId),
     outside: &mut Outside<'_>,
-) -> Result<Option<(EventId, u64)>, LogError> {
+) -> Result<Committed, LogError> {
     store.write(|txn| {
+        if !txn.of_type_after(EventType::Erased, seen)?.is_empty() {
+            return Ok(Committed::Not { erased: true });
+        }
         let mut log = Log::open(txn)?;
-        let appended = log.append_snapshot(name, prepared, head, (outside.now)())?;
-        appended
-            .map(|event| Ok((event.event_id, log.txn().link(event.event_id)?.context)))
-            .transpose()
+        match log.append_snapshot(name, prepared, head, (outside.now)())? {
+            Some(event) => {
+                let tokens = log.txn().link(event.event_id)?.context;
+                Ok(Committed::Snapshot(event.event_id, tokens))
+            }
+            None => Ok(Committed::Not { erased: false }),
+        }
     })
 }
 
@@ -294,6 +314,14 @@ impl Insights {
                 (self.by, self.given) = (of.name.to_owned(), Some(given));
             }
             Err(failure) => self.failure = Some(failure),
+        }
+    }
+
+    /// Drops what was made of events that may be erased by now.
+    fn forget(&mut self) {
+        if self.given.take().is_some() {
+            self.by = BUILT_IN.to_owned();
+            self.failure = Some("events were erased while it ran".to_owned());
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::event::Event;
+use crate::event::{Event, EventType};
 use crate::id::EventId;
 use crate::lineage;
 use crate::store::{ReadTxn, StoreError};
@@ -16,7 +16,7 @@ pub(crate) fn snapshots_of(
 ) -> Result<Vec<(EventId, EventId)>, StoreError> {
     let Some(first) = events.first() else { return Ok(Vec::new()) };
     let mut found = Vec::new();
-    for id in txn.snapshots_after(*first)? {
+    for id in txn.of_type_after(EventType::Snapshot, *first)? {
         let snapshot = txn.known_event(id)?;
         if let Some(event) = covered(txn, &snapshot, events)? {
             found.push((id, event));

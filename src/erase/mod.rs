@@ -98,8 +98,15 @@ pub fn erase(
     outside: &mut Outside<'_>,
 ) -> Result<Report, EraseError> {
     let mut targets: Vec<(Event, Option<Hash>)> = Vec::new();
+    // Erased before, but for a snapshot that holds what they said.
+    let mut again = BTreeSet::new();
     for revision in events {
         let event = txn.known_event(revision.resolve(txn, current)?)?;
+        let gone = event.content.is_none() && !event.branch.is_reserved();
+        if gone && !snapshots_of(txn, &BTreeSet::from([event.id]))?.is_empty() {
+            again.insert(event.id);
+            continue;
+        }
         check(&event)?;
         if targets.iter().all(|(known, _)| known.id != event.id) {
             targets.push((event, None));
@@ -120,7 +127,8 @@ pub fn erase(
         }
         next += 1;
     }
-    let ids: BTreeSet<EventId> = targets.iter().map(|(event, _)| event.id).collect();
+    let mut ids: BTreeSet<EventId> = targets.iter().map(|(event, _)| event.id).collect();
+    ids.extend(again);
     for (snapshot, of) in snapshots_of(txn, &ids)? {
         targets.push((txn.known_event(snapshot)?, Some(txn.known_event(of)?.hash)));
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::canon::Value;
+use crate::event::EventType;
 use crate::id::{EventId, Hash};
 use crate::lineage::{self, Link};
 use crate::store::{ReadTxn, StoreError, WriteTxn};
@@ -62,7 +63,7 @@ fn relink(
 ) -> Result<(), StoreError> {
     let tokenizer = txn.identity()?.tokenizer;
     let last = txn.log_head()?.map_or(first, |(id, _)| id);
-    let all = txn.snapshots_after(EventId(first.0 - 1))?;
+    let all = txn.of_type_after(EventType::Snapshot, EventId(first.0 - 1))?;
     let snapshots: BTreeSet<EventId> = all.into_iter().collect();
     let mut changes = Changes { first, shifts: Vec::new(), changed: Vec::new() };
     for id in (first.0..=last.0).map(EventId) {

@@ -21,7 +21,7 @@ pub(crate) mod turnstile;
 mod waiting;
 
 use crate::code::{Code, Coded};
-use crate::event::Event;
+use crate::event::{Event, EventType};
 use crate::id::{AgentId, BranchName, EventId, Hash, LineageId};
 use crate::lineage::Link;
 use crate::time::Timestamp;
@@ -146,8 +146,8 @@ pub trait ReadTxn: ExecRead + NoticeRead + ExchangeRead {
     fn by_hash(&self, hash: &Hash) -> Result<Option<EventId>, StoreError>;
     /// Up to `limit` events whose hash begins with the hex digits `prefix`.
     fn with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<EventId>, StoreError>;
-    /// The snapshots after `event` in the log, erased ones too. O(n).
-    fn snapshots_after(&self, event: EventId) -> Result<Vec<EventId>, StoreError>;
+    /// The events of type `kind` after `event` in the log, erased ones too. O(n) of those after it.
+    fn of_type_after(&self, kind: EventType, event: EventId) -> Result<Vec<EventId>, StoreError>;
     /// The events in whose metadata `text` stands. O(n).
     fn metadata_with(&self, text: &str) -> Result<Vec<EventId>, StoreError>;
     /// The newest event of the log, with the log chain up to it.

@@ -273,6 +273,63 @@ fn a_summarizer_that_compacts_does_not_run_itself() {
 }
 
 #[test]
+fn what_is_erased_meanwhile_is_in_no_snapshot() {
+    let repo = noted();
+    repo.mk("decide key topsecret -m why").success();
+    repo.write(
+        "slow.sh",
+        "cat >/dev/null; mk erase main@14 main@3 -m leaked >/dev/null; echo '[\"it is topsecret\"]'\n",
+    );
+    repo.mk("config gc.summarizer 'sh slow.sh'").success();
+    let done = repo.mk("gc --json").success().stderr(
+        "warning: gc.summarizer: events were erased while it ran; the built-in one stood in\n",
+    );
+    let report: Value = serde_json::from_slice(&done.get_output().stdout).unwrap();
+    assert_eq!(report["triggered"], true);
+    assert_eq!(report["summarizer"], "built-in");
+    assert_eq!(report["compacted_event_count"], 14);
+    repo.mk("verify").success().stdout("ok: 17 events, 2 branches\n");
+    for file in std::fs::read_dir(repo.store()).unwrap() {
+        let path = file.unwrap().path();
+        let bytes = std::fs::read(&path).unwrap_or_default();
+        assert!(!bytes.windows(9).any(|it| it == b"topsecret"), "{}", path.display());
+    }
+    // Whatever else is missing, the state holds without it.
+    let state = repo.json("fold")["state"].to_string();
+    assert!(state.contains("sqlite") && !state.contains("topsecret"), "{state}");
+}
+
+#[test]
+fn a_snapshot_that_still_holds_what_was_erased_is_erased_by_asking_again() {
+    let repo = noted();
+    repo.mk("gc").success();
+    let place = repo.store().join("mk.db");
+    let open = || rusqlite::Connection::open(&place).unwrap();
+    let trigger: String = open()
+        .query_row("SELECT sql FROM sqlite_schema WHERE name = 'event_never_changes'", (), |row| {
+            row.get(0)
+        })
+        .unwrap();
+    let said: (Vec<u8>, String, String) = open()
+        .query_row("SELECT salt, payload, metadata FROM event WHERE id = 14", (), |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })
+        .unwrap();
+    repo.mk("erase 13 -m leaked").success();
+    let store = open();
+    store.execute_batch("DROP TRIGGER event_never_changes").unwrap();
+    let sql = "UPDATE event SET salt = ?1, payload = ?2, metadata = ?3 WHERE id = 14";
+    assert_eq!(store.execute(sql, said).unwrap(), 1);
+    store.execute_batch(&trigger).unwrap();
+    drop(store);
+    assert!(repo.json("show 14").to_string().contains("sqlite"));
+    repo.mk("erase 13 -m again").success();
+    assert!(!repo.json("show 14").to_string().contains("sqlite"));
+    repo.mk("erase 13 -m again").code(1);
+    repo.mk("verify").success();
+}
+
+#[test]
 fn a_summarizer_is_not_run_where_nothing_is_won() {
     let repo = Sandbox::new();
     repo.mk("config gc.summarizer 'touch ran'").success();

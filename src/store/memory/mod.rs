@@ -139,8 +139,8 @@ impl ReadTxn for Memory {
         Ok(found.into_iter().take(limit).map(|(_, id)| id).collect())
     }
 
-    fn snapshots_after(&self, after: EventId) -> Result<Vec<EventId>, StoreError> {
-        let is_one = |event: &Event| event.kind == EventType::Snapshot && event.id > after;
+    fn of_type_after(&self, kind: EventType, after: EventId) -> Result<Vec<EventId>, StoreError> {
+        let is_one = |event: &Event| event.kind == kind && event.id > after;
         let events = self.events.iter().map(|(event, _)| event);
         Ok(events.filter(|event| is_one(event)).map(|event| event.id).collect())
     }

@@ -218,10 +218,9 @@ impl ReadTxn for Txn<'_> {
         )
     }
 
-    fn snapshots_after(&self, after: EventId) -> Result<Vec<EventId>, StoreError> {
+    fn of_type_after(&self, kind: EventType, after: EventId) -> Result<Vec<EventId>, StoreError> {
         let sql = "SELECT id FROM event WHERE id > ?1 AND type = ?2 ORDER BY id";
-        let kind = EventType::Snapshot.as_str();
-        self.all(sql, (after.0, kind), |row| row.get(0).map(EventId))
+        self.all(sql, (after.0, kind.as_str()), |row| row.get(0).map(EventId))
     }
 
     fn metadata_with(&self, text: &str) -> Result<Vec<EventId>, StoreError> {
