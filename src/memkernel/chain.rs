@@ -88,9 +88,12 @@ impl Founding {
 }
 
 impl Lineage {
-    /// The sequence of the fork point; 0 for a root.
+    /// The sequence of the fork point; 0 for a root, whatever its row says.
     pub(super) fn fork_sequence(&self) -> u64 {
-        u64::try_from(self.row.fork_sequence).unwrap_or_default()
+        match self.parent {
+            Some(_) => u64::try_from(self.row.fork_sequence).unwrap_or_default(),
+            None => 0,
+        }
     }
 
     /// Whether there is anything of it to import: an own event or, of a root, its name.

@@ -60,7 +60,7 @@ fn project() -> Sandbox {
         repo.mk(&format!("note {note}")).success();
     }
     fs::create_dir(repo.path("bin")).unwrap();
-    fs::copy(env!("CARGO_BIN_EXE_mk"), repo.path("bin/mk")).unwrap();
+    copy_program(&repo.path("bin/mk"));
     repo
 }
 
@@ -188,11 +188,18 @@ fn a_project_that_cannot_be_read_is_told_from_one_that_is_not_there() {
     open(&repo);
 }
 
+/// Copies the program by another process: this one has threads that fork, and what they fork would still
+/// have the copy open for writing when it is started ("Text file busy").
+fn copy_program(to: &Path) {
+    let copied = std::process::Command::new("cp").arg(env!("CARGO_BIN_EXE_mk")).arg(to).status();
+    assert!(copied.unwrap().success());
+}
+
 #[test]
 fn a_project_cannot_be_made_where_nothing_can() {
     let repo = Sandbox::empty();
     fs::create_dir(repo.path("bin")).unwrap();
-    fs::copy(env!("CARGO_BIN_EXE_mk"), repo.path("bin/mk")).unwrap();
+    copy_program(&repo.path("bin/mk"));
     fs::set_permissions(repo.path(""), fs::Permissions::from_mode(0o555)).unwrap();
     let done = as_reader(&repo, "--json init").code(128);
     let answer: serde_json::Value = serde_json::from_slice(&done.get_output().stdout).unwrap();
