@@ -24,10 +24,11 @@ impl Stores {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An open store that is still the one at `path`.
+    /// An open store that is still the one at `path`. If one is not, none is kept: as long as one has the
+    /// files open that are gone, no other can be opened.
     ///
     /// # Errors
-    /// If it is of a format by now that this program cannot use.
+    /// If what is there by now is no store that this program can use.
     pub fn take(&self, kept: Kept, path: &Path) -> Result<Option<Sqlite>, StoreError> {
         loop {
             let mut idle = self.idle();
@@ -36,8 +37,15 @@ impl Stores {
             };
             let (_, store) = idle.swap_remove(at);
             drop(idle);
-            if store.path() == path && store.is_current()? {
-                return Ok(Some(store));
+            if store.path() != path {
+                continue;
+            }
+            match store.is_current() {
+                Ok(true) => return Ok(Some(store)),
+                found => {
+                    self.idle().retain(|(_, other)| other.path() != path);
+                    return found.map(|_| None);
+                }
             }
         }
     }

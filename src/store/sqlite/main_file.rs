@@ -74,8 +74,9 @@ fn set_direct(_file: &fs::File, _direct: bool) -> io::Result<()> {
     Ok(())
 }
 
+/// Fills `bytes` from `offset` on.
 #[expect(unsafe_code, reason = "the engine's handle is a C structure")]
-fn read(from: &Connection, bytes: &mut [u8], offset: i64) -> rusqlite::Result<()> {
+pub(super) fn read(from: &Connection, bytes: &mut [u8], offset: i64) -> rusqlite::Result<()> {
     let count = c_int::try_from(bytes.len()).expect("at most a chunk");
     let mut file: *mut ffi::sqlite3_file = ptr::null_mut();
     // SAFETY: the connection is open, so its main file and the methods of that are there, and stay

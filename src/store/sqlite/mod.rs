@@ -1,5 +1,6 @@
 //! The embedded engine: one SQLite file in WAL mode.
 
+mod beside;
 mod copy;
 mod exchange;
 mod execution;
@@ -14,6 +15,7 @@ mod txn;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
@@ -28,6 +30,7 @@ use super::{Engine, Identity, ReadTxn, StoreError, WaitingRoom, WriteTxn, files,
 use crate::id::{AgentId, BranchName};
 use crate::time::Timestamp;
 
+use beside::{Beside, FileId, before_opening, is_in_place, replaced};
 use open::{READS, begin, cannot_open, check_header, configure, immutable_uri, open_immutable};
 
 pub(super) use exchange::{AUDIT, BINDING, PEER};
@@ -56,22 +59,24 @@ const KEPT_KIB: i32 = 2_048;
 pub struct Sqlite {
     connection: Connection,
     path: PathBuf,
-    /// The file that was opened: its device and number.
-    file: (u64, u64),
+    /// The file that was opened.
+    file: FileId,
+    /// What is open beside it, unless it is read alone. It goes after the connection.
+    beside: Option<Arc<Beside>>,
     /// How long to wait for the write lock.
     lock_timeout: Duration,
     /// Whether others' commits are seen, and nothing stands in the way of a write of this process.
     is_lasting: bool,
 }
 
-fn file_id(file: &fs::Metadata) -> (u64, u64) {
+fn file_id(file: &fs::Metadata) -> FileId {
     (file.dev(), file.ino())
 }
 
 /// The id of the file at `path`, before it is opened: if it is replaced meanwhile, what is open does not
 /// count as current.
-fn id_at(path: &Path) -> (u64, u64) {
-    fs::metadata(path).map_or((0, 0), |file| file_id(&file))
+fn id_at(path: &Path) -> FileId {
+    fs::metadata(path).map_or(beside::NONE, |file| file_id(&file))
 }
 
 /// Whether this user may write the file. It is not opened for that: to close it would release the locks
@@ -180,9 +185,7 @@ impl Sqlite {
     /// # Errors
     /// If there is none, or it cannot be read by this version.
     pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {
-        let file = id_at(path);
-        check_header(path)?;
-        location::check_filesystem(path.parent().unwrap_or(Path::new(".")))?;
+        let file = before_opening(path)?;
         let opened: Result<(Connection, i64), rusqlite::Error> =
             Connection::open_with_flags(path, READS).and_then(begin);
         // A directory that cannot be written may hold no place for the index of the WAL. Without
@@ -203,7 +206,10 @@ impl Sqlite {
             opened => opened,
         };
         let mut store = Self::opened_to_read(opened, path, file)?;
-        store.is_lasting = is_lasting;
+        if is_lasting {
+            store.beside = Beside::opened(path, file)?;
+        }
+        store.is_lasting = store.beside.is_some();
         Ok(store)
     }
 
@@ -215,21 +221,21 @@ impl Sqlite {
         if !files::is_alone(path) {
             return Self::open_to_read(path);
         }
-        let file = id_at(path);
-        check_header(path)?;
-        location::check_filesystem(path.parent().unwrap_or(Path::new(".")))?;
+        let file = before_opening(path)?;
         Self::opened_to_read(open_immutable(path), path, file)
     }
 
     fn opened_to_read(
         opened: rusqlite::Result<(Connection, i64)>,
         path: &Path,
-        file: (u64, u64),
+        file: FileId,
     ) -> Result<Self, StoreError> {
         let (connection, version) = opened.map_err(|error| failure(error, path, Duration::ZERO))?;
         let path = path.to_owned();
-        let (lock_timeout, is_lasting) = (Duration::ZERO, false);
-        let store = Self { connection, path, file, lock_timeout, is_lasting };
+        let (lock_timeout, beside, is_lasting) = (Duration::ZERO, None, false);
+        let store = Self { connection, path, file, beside, lock_timeout, is_lasting };
+        // For its header; if it is not the one at the path any more, it is not kept.
+        store.is_in_place()?;
         store.check_version(version, "min_reader")?;
         Ok(store)
     }
@@ -244,9 +250,7 @@ impl Sqlite {
         lock_timeout: Duration,
         durability: Durability,
     ) -> Result<Self, StoreError> {
-        let file = id_at(path);
-        check_header(path)?;
-        location::check_filesystem(path.parent().unwrap_or(Path::new(".")))?;
+        let file = before_opening(path)?;
         let failed = |error| failure(error, path, Duration::ZERO);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
@@ -268,7 +272,8 @@ impl Sqlite {
             .pragma_update_and_check(None, "secure_delete", "ON", |_| Ok(()))
             .map_err(failed)?;
         let owned = path.to_owned();
-        let store = Self { connection, path: owned, file, lock_timeout, is_lasting: true };
+        let (beside, is_lasting) = (None, false);
+        let mut store = Self { connection, path: owned, file, beside, lock_timeout, is_lasting };
         let version = store
             .connection
             .query_row("PRAGMA user_version", (), |row| row.get(0))
@@ -278,7 +283,10 @@ impl Sqlite {
                 },
                 false => failed(error),
             })?;
+        store.is_in_place()?;
         store.check_version(version, "min_writer")?;
+        store.beside = Beside::opened(path, file)?;
+        store.is_lasting = store.beside.is_some();
         store.set_durability(durability)?;
         Ok(store)
     }
@@ -298,7 +306,13 @@ impl Sqlite {
     }
 
     /// A number that is another one after each commit of another connection.
+    ///
+    /// # Errors
+    /// If it is not the store at its path any more: commits there are not seen.
     pub(super) fn data_version(&self) -> Result<i64, StoreError> {
+        if !self.is_in_place()? {
+            return Err(replaced(&self.path));
+        }
         let sql = "PRAGMA data_version";
         let version = self.connection.query_row(sql, (), |row| row.get(0));
         version.map_err(|error| failure(error, &self.path, Duration::ZERO))
@@ -312,8 +326,7 @@ impl Sqlite {
     /// As on opening it now.
     pub fn is_current(&self) -> Result<bool, StoreError> {
         let failed = |error| failure(error, &self.path, Duration::ZERO);
-        let is_same = fs::metadata(&self.path).is_ok_and(|file| file_id(&file) == self.file);
-        if !is_same {
+        if !self.is_in_place()? {
             return Ok(false);
         }
         let version = self.connection.query_row("PRAGMA user_version", (), |row| row.get(0));
@@ -321,6 +334,10 @@ impl Sqlite {
         let need = if reads { "min_reader" } else { "min_writer" };
         self.check_version(version.map_err(failed)?, need)?;
         Ok(true)
+    }
+
+    fn is_in_place(&self) -> Result<bool, StoreError> {
+        is_in_place(&self.connection, &self.path, self.file, self.beside.as_deref())
     }
 
     /// Whether it may stay open: what was opened where nothing can be written may not see what others
@@ -484,6 +501,9 @@ impl Engine for Sqlite {
         rows.store_heads()?;
         let freed_lease = rows.freed_lease;
         drop(rows);
+        if !is_in_place(&txn, &self.path, self.file, self.beside.as_deref())? {
+            return Err(replaced(&self.path).into());
+        }
         txn.commit().map_err(failed)?;
         if freed_lease {
             self.waiting_room().ring();

@@ -8,9 +8,13 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
+use super::{failure, main_file};
 use crate::id::hex;
 use crate::store::StoreError;
 use crate::store::schema::APPLICATION_ID;
+
+/// Bytes of the header of an SQLite database.
+const HEADER: usize = 100;
 
 /// How a store is opened that is only read.
 pub(super) const READS: OpenFlags =
@@ -70,8 +74,37 @@ pub(super) fn check_header(path: &Path) -> Result<(), StoreError> {
         }
         Err(error) => return Err(io(error)),
     };
-    let mut header = Vec::with_capacity(100);
-    file.take(100).read_to_end(&mut header).map_err(io)?;
+    let mut header = Vec::with_capacity(HEADER);
+    file.take(HEADER as u64).read_to_end(&mut header).map_err(io)?;
+    check_bytes(&header, shown)
+}
+
+/// The same of a file of `length` bytes that the engine has open.
+pub(super) fn check_open(
+    connection: &Connection,
+    path: &Path,
+    length: u64,
+) -> Result<(), StoreError> {
+    let mut header = [0; HEADER];
+    let count = usize::try_from(length).map_or(HEADER, |length| length.min(HEADER));
+    if count > 0 {
+        main_file::read(connection, &mut header[..count], 0)
+            .map_err(|error| failure(error, path, Duration::ZERO))?;
+    }
+    let shown = path.display().to_string();
+    check_bytes(&header[..count], shown.clone())?;
+    // 65536 does not fit, and is written as 1.
+    let page = match u16::from_be_bytes([header[16], header[17]]) {
+        1 => 65_536,
+        page => u64::from(page),
+    };
+    match length < page {
+        true => Err(StoreError::damaged(format!("'{shown}' has a broken page"))),
+        false => Ok(()),
+    }
+}
+
+fn check_bytes(header: &[u8], shown: String) -> Result<(), StoreError> {
     let foreign =
         |found: &str| StoreError::Foreign { path: shown.clone(), found: found.to_owned() };
     if header.is_empty() {
@@ -81,7 +114,9 @@ pub(super) fn check_header(path: &Path) -> Result<(), StoreError> {
         return Err(foreign("not an SQLite database"));
     }
     let Some(id) = header.get(68..72) else {
-        return Err(StoreError::damaged(format!("'{shown}' is cut off in its first 100 bytes")));
+        return Err(StoreError::damaged(format!(
+            "'{shown}' is cut off in its first {HEADER} bytes"
+        )));
     };
     let id = u32::from_be_bytes(id.try_into().expect("four bytes"));
     if i64::from(id) != APPLICATION_ID {

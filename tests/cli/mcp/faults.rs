@@ -173,3 +173,73 @@ fn damage_below_a_running_server_is_told_or_does_not_matter_and_can_be_mended() 
     assert!(status.success() && rest.is_empty());
     repo.mk("verify").success();
 }
+
+#[test]
+fn what_is_answered_after_the_files_were_replaced_in_place_is_in_the_log() {
+    for (what, lost) in [
+        ("cp b.db .mk/mk.db && rm .mk/mk.db-wal .mk/mk.db-shm", true),
+        ("cat b.db > .mk/mk.db && rm .mk/mk.db-wal .mk/mk.db-shm", true),
+        ("rm .mk/mk.db-wal .mk/mk.db-shm", true),
+        ("rm .mk/mk.db-wal", true),
+        ("rm .mk/mk.db-shm", false),
+    ] {
+        let repo = Sandbox::new();
+        repo.mk("note one").success();
+        checkpoint(&repo);
+        repo.mk("backup b.db").success();
+        let mut client = Client::open(&repo, &[]);
+        client.request("resources/subscribe", json!({ "uri": "mk://log/main" }));
+        client.report("mk_note", json!({ "note": "before" }));
+        assert_eq!(notes(&mut client).len(), 2);
+        repo.sh(what).success();
+        client.report("mk_note", json!({ "note": "after" }));
+        client.report("mk_note", json!({ "note": "and later" }));
+        let wanted = match lost {
+            true => vec!["and later", "after", "one"],
+            false => vec!["and later", "after", "before", "one"],
+        };
+        let seen = notes(&mut client);
+        let seen: Vec<&str> = seen.iter().map(|note| note["text"].as_str().unwrap()).collect();
+        assert_eq!(seen, wanted, "{what}");
+        let log = repo.mk("log --json --type AGENT_SCRATCHPAD").success();
+        let log = String::from_utf8(log.get_output().stdout.clone()).unwrap();
+        let log: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let log: Vec<&str> = log.iter().map(|it| it["payload"]["note"].as_str().unwrap()).collect();
+        assert_eq!(log, wanted, "{what}");
+        repo.mk("verify").success();
+        let (status, _, stderr) = client.close();
+        assert!(status.success() && stderr.is_empty(), "{what}: {stderr}");
+    }
+}
+
+#[test]
+fn nothing_is_read_or_written_where_the_store_was_emptied_below_the_server() {
+    for (what, code) in [
+        (": > .mk/mk.db", "store-older"),
+        ("yes | head -c 50000 > .mk/mk.db", "store-older"),
+        ("truncate -s 50 .mk/mk.db", "store-damaged"),
+        ("truncate -s 100 .mk/mk.db", "store-damaged"),
+    ] {
+        let repo = Sandbox::new();
+        repo.mk("note one").success();
+        checkpoint(&repo);
+        repo.mk("backup b.db").success();
+        let mut client = Client::open(&repo, &[]);
+        client.report("mk_note", json!({ "note": "before" }));
+        assert_eq!(notes(&mut client).len(), 2);
+        repo.sh(what).success();
+        for (tool, arguments) in [
+            ("mk_note", json!({ "note": "lost" })),
+            ("mk_context", json!({})),
+            ("mk_note", json!({ "note": "lost" })),
+        ] {
+            let refused = client.refusal(tool, arguments);
+            assert_eq!(refused["code"], code, "{what}: {tool}: {refused}");
+        }
+        repo.sh("cp b.db .mk/mk.db && rm -f .mk/mk.db-wal .mk/mk.db-shm").success();
+        client.report("mk_note", json!({ "note": "after" }));
+        assert_eq!(notes(&mut client).len(), 2, "{what}");
+        repo.mk("verify").success();
+        client.close_quietly();
+    }
+}
