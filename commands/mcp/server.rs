@@ -267,13 +267,15 @@ impl Server {
             self.introduced().insert(self.session(call).name().to_owned());
         }
         let beside = beside(tool.reads(), self.news(&ctx).as_ref());
-        let tokenizer = match tool.reads() {
+        let most = given.max_tokens;
+        // No token is shorter than a byte. What a write answers is short, but for lists of what it did.
+        let tokenizer = match tool.reads() || (report.len() + beside.len()) as u64 > most {
             true => Some(ctx.read(|txn| Ok::<_, Failure>(txn.identity()?.tokenizer))?),
             false => None,
         };
         let fitted = |report: String| match tokenizer {
             Some(tokenizer) => {
-                let most = given.max_tokens.saturating_sub(tokenizer.count(&beside));
+                let most = most.saturating_sub(tokenizer.count(&beside));
                 bounds::fit(report, most, tokenizer)
             }
             None => report,
@@ -283,8 +285,8 @@ impl Server {
             Output::Quoted => answer::quoted(&joined(fitted(report), &beside)),
             Output::Document(_) => {
                 let tokens = tokenizer.map_or(0, |tokenizer| tokenizer.count(&report));
-                if tokens > given.max_tokens {
-                    return Err(answer::too_large(tokens, given.max_tokens));
+                if tokens > most {
+                    return Err(answer::too_large(tokens, most));
                 }
                 answer::document(&report, &beside)
             }

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use mk::code::Code;
 use mk::lease::{AT_ONCE, Ttl};
+use serde_json::Value;
 
 use super::{BRANCH, MAX_TOKENS, OP_ID, WAIT_MAX};
-use crate::cli::Failure;
+use crate::cli::{Context, Failure};
 use crate::lease::acquire;
 use crate::lease::acquire::Acquire;
 use crate::lease::check::{self, Check};
@@ -42,6 +44,7 @@ pub const TOOLS: &[Tool] = &[
             if paths.is_empty() {
                 return Err(Failure::usage("'resources' is empty"));
             }
+            check_count(&paths, given.max_tokens, ctx)?;
             let ttl = given.number("ttl_s").map(|seconds| Ttl::from_seconds(seconds as f64));
             let ask = Acquire {
                 paths,
@@ -50,7 +53,9 @@ pub const TOOLS: &[Tool] = &[
                 takeover: false,
                 op_id: given.parsed("op_id")?,
             };
-            acquire::run(&ask, ctx)
+            let answer = acquire::run(&ask, ctx)?;
+            shorten(given.max_tokens, ctx)?;
+            Ok(answer)
         },
         wait,
     },
@@ -122,6 +127,53 @@ pub const TOOLS: &[Tool] = &[
         wait: at_once,
     },
 ];
+
+/// Tokens of what is told of a lease beside its path if it is said in short, and of all that is told
+/// beside the leases, at most.
+const GRANT: u64 = 40;
+const AROUND: u64 = 600;
+
+/// What is told of a lease in short.
+const SHORT: [&str; 3] = ["resource", "fencing_token", "expires_in_seconds"];
+
+/// Refuses more paths than an answer of `most` tokens has room for: it may not leave out a token.
+fn check_count(paths: &[String], most: u64, ctx: &Context) -> Result<(), Failure> {
+    let tokenizer = ctx.read(|txn| Ok(txn.identity()?.tokenizer))?;
+    let mut tokens = AROUND;
+    let fits = |path: &&String| {
+        tokens += tokenizer.count(path) + GRANT;
+        tokens <= most
+    };
+    let (count, fit) = (paths.len(), paths.iter().take_while(fits).count().max(1));
+    if count <= fit {
+        return Ok(());
+    }
+    let message = format!(
+        "'resources' has {count} paths, and an answer of {most} tokens has room for {fit} of them"
+    );
+    let hint = "lease fewer at once, or a directory with all that is in it: dir/";
+    Err(Failure::new(Code::TOO_LARGE, message).hint(hint))
+}
+
+/// Says of each lease less if the answer would have more than `most` tokens.
+fn shorten(most: u64, ctx: &mut Context) -> Result<(), Failure> {
+    let mut report = ctx.out.take();
+    // No token is shorter than a byte.
+    if report.len() as u64 + AROUND > most {
+        let tokenizer = ctx.read(|txn| Ok(txn.identity()?.tokenizer))?;
+        let mut members: Value = serde_json::from_slice(&report).expect("a report is JSON");
+        let leases = members["leases"].as_array_mut();
+        if tokenizer.count(&String::from_utf8_lossy(&report)) + AROUND > most
+            && let Some(leases) = leases
+        {
+            for lease in leases.iter_mut().filter_map(Value::as_object_mut) {
+                lease.retain(|name, _| SHORT.contains(&name.as_str()));
+            }
+            report = members.to_string().into_bytes();
+        }
+    }
+    Ok(ctx.out.writer().write_all(&report)?)
+}
 
 fn wait(given: &Given) -> Result<Duration, Failure> {
     Ok(Duration::from_secs(given.number("wait_s").unwrap_or(0)))

@@ -345,3 +345,37 @@ fn writes_take_effect_in_the_order_they_were_sent() {
     assert!(sequences.is_sorted_by(|a, b| a < b), "{sequences:?}");
     client.close_quietly();
 }
+
+#[test]
+fn an_answer_has_the_tokens_of_all_leases_and_keeps_its_bound_or_none_is_taken() {
+    let repo = Sandbox::new();
+    let mut client = Client::open(&repo, &[]);
+    let paths = |count| (0..count).map(|n| format!("src/file{n}.rs")).collect::<Vec<_>>();
+    let refused = client.refusal("mk_lease_acquire", json!({ "resources": paths(5_000) }));
+    assert_eq!(refused["code"], "too-large");
+    let message = refused["message"].as_str().unwrap();
+    let start = "'resources' has 5000 paths, and an answer of 4000 tokens has room for ";
+    let fit = message.strip_prefix(start).and_then(|rest| rest.strip_suffix(" of them"));
+    let fit: usize = fit.unwrap_or_else(|| panic!("{message}")).parse().unwrap();
+    assert!(fit >= 60, "{fit}");
+    repo.mk("lease list").success().stdout("");
+    client.refusal("mk_lease_acquire", json!({ "resources": paths(fit + 1) }));
+    let result = client.call("mk_lease_acquire", json!({ "resources": paths(fit) }));
+    let text = result["content"][0]["text"].as_str().unwrap();
+    let tokens = mk::tokens::Tokenizer::Estimate.count(text);
+    assert!(tokens <= 4_000, "{tokens}");
+    let leases = result["structuredContent"]["leases"].as_array().unwrap();
+    assert_eq!(leases.len(), fit);
+    for (lease, path) in leases.iter().zip(paths(fit)) {
+        let told: Vec<&String> = lease.as_object().unwrap().keys().collect();
+        assert_eq!(told, ["expires_in_seconds", "fencing_token", "resource"]);
+        assert_eq!(lease["resource"], path.as_str());
+        let token = lease["fencing_token"].as_i64().unwrap();
+        let released = json!({ "resource": path, "token": token });
+        client.report("mk_lease_release", released);
+    }
+    // What fits is told in full.
+    let few = client.report("mk_lease_acquire", json!({ "resources": paths(3) }));
+    assert!(few["leases"][2]["event"]["hash"].is_string(), "{few}");
+    client.close_quietly();
+}
