@@ -99,8 +99,12 @@ fn blocks(texts: &[&str]) -> String {
     json
 }
 
+/// What no tool does: to an agent, its own other sessions are others.
+const TAKEOVER: &str = "take it over with --takeover";
+
 /// How the commands that hints name are called here. Longer names come first.
 const COMMANDS: &[(&str, &str)] = &[
+    (TAKEOVER, "it lapses by itself: call mk_lease_acquire with wait_s"),
     ("`mk lease acquire --wait`", "mk_lease_acquire with wait_s"),
     ("`mk lease acquire`", "mk_lease_acquire"),
     ("`mk fork --at`", "mk_fork with at"),
@@ -121,6 +125,7 @@ const COMMANDS: &[(&str, &str)] = &[
 
 /// The same on a server of MemKernel's tools, as far as they differ.
 const MEMKERNEL: &[(&str, &str)] = &[
+    (TAKEOVER, "it lapses by itself: try again"),
     (", or wait for it with `mk lease acquire --wait`", ""),
     ("`mk lease acquire`", "memkernel_acquire_lease"),
     ("`mk log`", "memkernel_history"),

@@ -122,6 +122,10 @@ fn a_session_is_the_one_that_the_request_names_else_of_the_environment_else_of_t
     // The same agent, but another process.
     let refused = two.refusal("mk_lease_acquire", json!({ "resources": ["a.rs"] }));
     assert_eq!(refused["code"], "lease-held");
+    assert_eq!(
+        refused["hint"],
+        "if that session has ended, it lapses by itself: call mk_lease_acquire with wait_s"
+    );
     // The request names its session.
     let codex = json!({ "sessionId": "s-1", "threadId": "t", "callId": "c-7" });
     assert_eq!(acquire(&mut two, codex.clone())["isError"], true);
