@@ -18,6 +18,8 @@ const END: usize = 256;
 #[derive(Debug, PartialEq, Eq)]
 pub enum Line {
     Whole(Vec<u8>),
+    /// What stands at the end of input without a line feed: its rest may have been lost.
+    Rest(Vec<u8>),
     /// More than [`LINE_MAX`]: its first and last bytes.
     TooLong {
         start: Vec<u8>,
@@ -25,8 +27,7 @@ pub enum Line {
     },
 }
 
-/// The next line; none at the end of input. What stands there without a line feed is no line: its rest
-/// may have been lost.
+/// The next line; none at the end of input.
 ///
 /// # Errors
 /// Those of `input`.
@@ -35,7 +36,8 @@ pub fn next(input: &mut impl BufRead) -> io::Result<Option<Line>> {
     let mut too_long: Option<(Vec<u8>, Vec<u8>)> = None;
     loop {
         let available = match input.fill_buf() {
-            Ok([]) => return Ok(None),
+            Ok([]) if line.is_empty() => return Ok(None),
+            Ok([]) => return Ok(Some(Line::Rest(line))),
             Ok(available) => available,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(error),
@@ -93,7 +95,9 @@ mod tests {
     fn lines_are_the_same_however_they_arrive() {
         for buffer in [1, 2, 7, 100] {
             let whole = |text: &str| Line::Whole(text.as_bytes().to_vec());
-            assert_eq!(all(b"a\n\nbc\r\nlost", buffer), [whole("a"), whole(""), whole("bc\r")]);
+            let rest = Line::Rest(b"rest".to_vec());
+            let lines = [whole("a"), whole(""), whole("bc\r"), rest];
+            assert_eq!(all(b"a\n\nbc\r\nrest", buffer), lines);
             assert_eq!(all(b"", buffer), []);
         }
     }

@@ -17,7 +17,7 @@ use signal_hook::iterator::Signals;
 use super::connection::{Connection, Limit, Office, Outbox};
 use super::lines::{self, LINE_MAX, Line};
 use super::log::{self, Level, Way, log};
-use super::message::Bad;
+use super::message::{self, Bad, Fault};
 use crate::Answer;
 use crate::cli::Failure;
 
@@ -68,6 +68,17 @@ pub fn serve(office: &Arc<Office>) -> Result<Answer, Failure> {
             Some(Line::Whole(line)) => {
                 log::message(Way::In, &line);
                 connection.receive(&line)
+            }
+            Some(Line::Rest(rest)) => {
+                log::message(Way::In, &rest);
+                // A message that was cut off is not one any more, for it is an object.
+                match message::read(&rest) {
+                    Ok(Some(message)) => connection.take(message),
+                    Ok(None) => {}
+                    Err(bad) if bad.fault.code == Fault::NOT_JSON => {}
+                    Err(bad) => connection.refuse(bad),
+                }
+                true
             }
             Some(Line::TooLong { start, end }) => {
                 log::message(Way::In, &start);

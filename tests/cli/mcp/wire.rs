@@ -143,3 +143,22 @@ fn every_recorded_line_gets_its_answer_and_the_server_goes_on() {
     assert!(failures.is_empty(), "{failures}");
     assert_eq!(cases.len(), 69);
 }
+
+#[test]
+fn a_request_at_the_end_of_input_needs_no_line_feed() {
+    let repo = Sandbox::new();
+    let mut client = Client::open(&repo, &[]);
+    let params = json!({ "name": "mk_note", "arguments": { "note": "the last" } });
+    let last = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params });
+    client.write(last.to_string().as_bytes());
+    let (status, rest, stderr) = client.close();
+    assert!(status.success() && stderr.is_empty(), "{stderr}");
+    assert_eq!(rest.len(), 1, "{rest:?}");
+    assert_eq!((&rest[0]["id"], &rest[0]["result"]["isError"]), (&json!(7), &json!(false)));
+    assert_eq!(repo.json("show 1")["events"][0]["payload"]["note"], "the last");
+    // What is no request is told so too.
+    let mut client = Client::open(&repo, &[]);
+    client.write(br#"{"id":8,"method":"ping"}"#);
+    let (_, rest, _) = client.close();
+    assert_eq!(rest[0]["error"]["code"], -32600, "{rest:?}");
+}
