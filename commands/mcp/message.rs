@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use mk::canon::Value as Json;
 use mk::id::shown;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -241,8 +242,10 @@ fn repeated(members: &[(String, Box<RawValue>)]) -> Option<&str> {
 /// # Errors
 /// [`Bad`], with what to answer.
 pub fn read(line: &[u8]) -> Result<Option<Message>, Bad> {
-    let line = std::str::from_utf8(line)
-        .map_err(|_| Bad::new(None, Fault::NOT_JSON, "the line is not UTF-8"))?;
+    let line = std::str::from_utf8(line).map_err(|error| {
+        let message = format!("not UTF-8 at byte {}", error.valid_up_to());
+        Bad::new(None, Fault::NOT_JSON, message)
+    })?;
     let line = line.strip_prefix('\u{feff}').unwrap_or(line);
     if line.trim_ascii().is_empty() {
         return Ok(None);
@@ -256,8 +259,11 @@ pub fn read(line: &[u8]) -> Result<Option<Message>, Bad> {
         Ok(Top::Scalar) => {
             return Err(Bad::new(None, Fault::NO_REQUEST, "the line is no JSON object"));
         }
-        Err(error) => {
-            let message = format!("the line is not JSON: {error}");
+        Err(_) => {
+            let message = match Json::parse(line.as_bytes()) {
+                Err(error) => format!("not JSON: {error}"),
+                Ok(_) => "not JSON".to_owned(),
+            };
             return Err(Bad::new(None, Fault::NOT_JSON, message));
         }
     };

@@ -162,3 +162,19 @@ fn a_request_at_the_end_of_input_needs_no_line_feed() {
     let (_, rest, _) = client.close();
     assert_eq!(rest[0]["error"]["code"], -32600, "{rest:?}");
 }
+
+#[test]
+fn what_is_no_json_is_told_with_its_place() {
+    let repo = Sandbox::new();
+    let mut client = Client::open(&repo, &[]);
+    for (line, message) in [
+        (&b"hello"[..], "not JSON: at $ (byte 0): 'hello' is no JSON value"),
+        (br#"{"id":1"#, "not JSON: at $ (byte 7): the text ends where ',' or '}' should be"),
+        (b"{\"id\":\"\xff\"}", "not UTF-8 at byte 7"),
+    ] {
+        client.send_line(line);
+        let answer = client.await_message(|message| message["error"].is_object());
+        assert_eq!(answer["error"], json!({ "code": -32700, "message": message }));
+    }
+    client.close_quietly();
+}
