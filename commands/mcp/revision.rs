@@ -96,17 +96,19 @@ pub fn stated(meta: Option<&Members>) -> Result<Option<Option<Client>>, Fault> {
     let Some(meta) = meta else { return Ok(None) };
     let Some(version) = meta.text(VERSION)? else { return Ok(None) };
     if version != Revision::V2026.name() {
-        let supported = Revision::ALL.map(Revision::name);
-        return Err(Fault::new(
-            Fault::VERSION,
-            format!("protocol version '{}' is not spoken here", mk::id::shown(&version)),
-        )
-        .with(json!({ "requested": version, "supported": supported })));
+        return Err(unknown(&version));
     }
     if meta.object(CAPABILITIES)?.is_none() {
         return Err(Fault::params(format!("_meta lacks {CAPABILITIES}")));
     }
     Ok(Some(Client::read(meta.object(CLIENT).ok().flatten())))
+}
+
+/// That a request names a revision that is not spoken here, or not so.
+pub fn unknown(name: &str) -> Fault {
+    let message = format!("protocol version '{}' is not spoken here", mk::id::shown(name));
+    let supported = Revision::ALL.map(Revision::name);
+    Fault::new(Fault::VERSION, message).with(json!({ "requested": name, "supported": supported }))
 }
 
 /// That a request came before the handshake and does not say its revision.

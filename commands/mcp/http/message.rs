@@ -1,6 +1,8 @@
 //! HTTP/1.1, as much of it as one endpoint needs.
 
 use std::io::{self, BufRead, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::time::Duration;
 
 use crate::mcp::log::{self, Way};
 
@@ -153,6 +155,21 @@ impl Response {
         out.write_all(text.as_bytes())?;
         out.flush()
     }
+}
+
+/// Most bytes of a refused request that are read for nothing, and how long they may take.
+const REST_MAX: u64 = 64 << 20;
+const REST_SLOW: Duration = Duration::from_secs(2);
+
+/// Ends a connection of which not all was read: closed at once, it would be reset, and the answer lost
+/// to a client that is still sending.
+///
+/// # Errors
+/// Those of `stream`.
+pub fn end(stream: &TcpStream, input: &mut impl Read) -> io::Result<()> {
+    stream.shutdown(Shutdown::Write)?;
+    stream.set_read_timeout(Some(REST_SLOW))?;
+    io::copy(&mut input.take(REST_MAX), &mut io::sink()).map(|_| ())
 }
 
 /// The head of a stream of events, which ends with the connection.

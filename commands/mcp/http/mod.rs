@@ -23,12 +23,12 @@ use super::body::Body;
 use super::connection::{Connection, Office, Outbox};
 use super::log::{self, Level, Way, log};
 use super::message::{Bad, Fault, Message, Request as Asked};
-use super::revision;
+use super::revision::{self, Revision};
 use super::stdio::{on_signals, tell_of_panics};
 use crate::Answer;
 use crate::cli::Failure;
 use guard::{Guard, Sender};
-use message::{Broken, Request, Response, stream_head};
+use message::{BODY_MAX, Broken, Request, Response, end, stream_head};
 use session::Sessions;
 
 /// Connections that are served at once.
@@ -120,7 +120,16 @@ impl Shop {
                 Ok(request) => request,
                 Err(Broken::Gone) => return Ok(()),
                 Err(Broken::Refused(status)) => {
-                    return Response::new(status).write(&mut out, false);
+                    let response = match status {
+                        413 => {
+                            let what = format!("the body has more than {BODY_MAX} bytes");
+                            let fault = Fault::new(Fault::NO_REQUEST, what);
+                            refusal(status, Bad { id: None, fault })
+                        }
+                        _ => Response::new(status),
+                    };
+                    response.write(&mut out, false)?;
+                    return end(&out, &mut input);
                 }
             };
             match self.answer(&request, &mut out)? {
@@ -142,6 +151,9 @@ impl Shop {
             Ok(sender) => sender,
             Err(response) => return Ok(Some(response)),
         };
+        if let Some(refused) = unknown_revision(request) {
+            return Ok(Some(refused));
+        }
         match request.method.as_str() {
             "POST" => self.post(request, &sender, out),
             "GET" => self.listen(request, &sender, out),
@@ -347,6 +359,22 @@ fn refusal(status: u16, Bad { id, fault }: Bad) -> Response {
         body = body.with("id", &id);
     }
     Response::json(status, body.with("error", &fault).json())
+}
+
+/// What a request is refused with whose header names a revision that is not spoken here.
+fn unknown_revision(request: &Request) -> Option<Response> {
+    let fault = match request.header("mcp-protocol-version") {
+        Ok(None) => return None,
+        Ok(Some(value)) => {
+            let name = decoded(value).unwrap_or_default();
+            if Revision::ALL.iter().any(|known| known.name() == name) {
+                return None;
+            }
+            revision::unknown(&name)
+        }
+        Err(why) => Fault::new(Fault::HEADER, why),
+    };
+    Some(refusal(400, Bad { id: None, fault }))
 }
 
 /// Whether a request names its revision itself.

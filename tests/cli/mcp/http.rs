@@ -125,6 +125,14 @@ fn only_this_machine_may_speak_to_an_open_server() {
     let mut answer = [0; 12];
     stream.read_exact(&mut answer).unwrap();
     assert_eq!(&answer, b"HTTP/1.1 413");
+    // A client that sends all before it reads gets the answer too.
+    let large = "x".repeat(20 << 20);
+    let json = ("Content-Type", "application/json");
+    let (status, head, body) = server.ask("POST /mcp", &[json], &large);
+    assert_eq!(status, 413, "{head}");
+    let body: Value = serde_json::from_str(&body).unwrap();
+    let error = json!({ "code": -32600, "message": "the body has more than 4194304 bytes" });
+    assert_eq!(body, json!({ "jsonrpc": "2.0", "error": error }));
     server.stop();
 }
 
@@ -201,6 +209,18 @@ fn without_a_session_the_headers_must_say_what_the_body_says() {
         let (found, answer) = server.post(&headers, &list);
         assert_eq!(found, status, "{headers:?}: {answer}");
         assert_eq!(answer["error"]["code"].as_i64(), code, "{headers:?}");
+    }
+    let (_, session) = initialize(&server, &[]);
+    let session = ("Mcp-Session-Id", session.as_str());
+    let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+    for (version, status) in [("2025-11-25", 200), ("1999-01-01", 400), ("", 400)] {
+        let headers = [session, ("MCP-Protocol-Version", version)];
+        let (found, answer) = server.post(&headers, &ping);
+        assert_eq!(found, status, "{version}: {answer}");
+        if status == 400 {
+            assert_eq!(answer["error"]["code"], -32022);
+            assert_eq!(answer["error"]["data"]["requested"], version);
+        }
     }
     let unknown = stateless("no/such", json!({}));
     let (status, answer) = server.post(&[version, ("Mcp-Method", "no/such")], &unknown);
