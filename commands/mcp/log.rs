@@ -7,13 +7,12 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use serde_json::value::RawValue;
 
 use super::body::Body;
-use crate::cli::{Clocks, Failure, line};
+use crate::cli::{Clocks, line};
 
 /// Bytes of a log file after which another is begun.
 const FILE_MAX: u64 = 4 << 20;
@@ -36,7 +35,11 @@ pub enum Level {
 impl Level {
     pub const ALL: [Self; 5] = [Self::Error, Self::Warn, Self::Info, Self::Debug, Self::Trace];
 
-    fn name(self) -> &'static str {
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|level| level.name() == name)
+    }
+
+    pub fn name(self) -> &'static str {
         match self {
             Self::Error => "error",
             Self::Warn => "warn",
@@ -44,17 +47,6 @@ impl Level {
             Self::Debug => "debug",
             Self::Trace => "trace",
         }
-    }
-}
-
-impl FromStr for Level {
-    type Err = Failure;
-
-    fn from_str(text: &str) -> Result<Self, Failure> {
-        Self::ALL.into_iter().find(|level| level.name() == text).ok_or_else(|| {
-            let names = Self::ALL.map(Self::name).join(", ");
-            Failure::usage(format!("--log-level is '{}', not one of {names}", mk::id::shown(text)))
-        })
     }
 }
 
@@ -78,37 +70,35 @@ impl Way {
 pub struct Log {
     pub level: Level,
     pub clocks: Clocks,
-    file: Option<Mutex<Kept>>,
-    trace: Option<Mutex<File>>,
+    /// Each until it cannot be written to.
+    file: Mutex<Option<Kept>>,
+    trace: Mutex<Option<(PathBuf, File)>>,
 }
 
 static LOG: OnceLock<Log> = OnceLock::new();
 
 impl Log {
     pub fn new(level: Level, clocks: Clocks) -> Self {
-        Self { level, clocks, file: None, trace: None }
+        Self { level, clocks, file: Mutex::default(), trace: Mutex::default() }
     }
 
     /// Says things as this says, from now on. `file` is where the lines are kept, `trace` where all
     /// messages go; if they cannot be opened, that is said and the server goes on.
     pub fn begin(mut self, file: Option<PathBuf>, trace: Option<PathBuf>) {
         let mut notes = Vec::new();
-        let mut failed = |what: &str, path: &Path, error: &io::Error| {
-            notes.push(format!("{what}: cannot write to '{}': {error}", path.display()));
-        };
         if let Some(path) = file {
             match Kept::open(path.clone()) {
-                Ok(kept) => self.file = Some(Mutex::new(kept)),
-                Err(error) => failed("MK_LOG_FILE", &path, &error),
+                Ok(kept) => self.file = Mutex::new(Some(kept)),
+                Err(error) => notes.push(unwritable(FILE, &path, &error)),
             }
         }
         if let Some(path) = trace {
             match appended(&path) {
                 Ok(file) => {
-                    self.trace = Some(Mutex::new(file));
                     notes.push(format!("every message goes to '{}' too", path.display()));
+                    self.trace = Mutex::new(Some((path, file)));
                 }
-                Err(error) => failed("MK_MCP_TRACE", &path, &error),
+                Err(error) => notes.push(unwritable(TRACE, &path, &error)),
             }
         }
         if LOG.set(self).is_err() {
@@ -121,12 +111,23 @@ impl Log {
     }
 
     fn keep(&self, level: Level, text: &str) {
-        if let Some(file) = &self.file {
-            let line = format!("{} {}: {text}\n", self.clocks.now(), level.name());
-            // What cannot be kept was said on stderr.
-            let _ = file.lock().unwrap_or_else(PoisonError::into_inner).write(&line);
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(kept) = file.as_mut() else { return };
+        let line = format!("{} {}: {text}\n", self.clocks.now(), level.name());
+        if let Err(error) = kept.write(&line) {
+            let lost = unwritable(FILE, &kept.path, &error);
+            *file = None;
+            drop(file);
+            say(Level::Warn, &lost);
         }
     }
+}
+
+const FILE: &str = "MK_LOG_FILE";
+const TRACE: &str = "MK_MCP_TRACE";
+
+fn unwritable(variable: &str, path: &Path, error: &io::Error) -> String {
+    format!("{variable}: cannot write to '{}': {error}", path.display())
 }
 
 /// The lines of a server, in a file of its owner; before it gets too large it is put by as `FILE.1`.
@@ -194,7 +195,8 @@ pub fn message(way: Way, message: &[u8]) {
         say(Level::Trace, &format!("{}: {}", way.name(), String::from_utf8_lossy(shown)));
     }
     let Some(log) = LOG.get() else { return };
-    let Some(trace) = &log.trace else { return };
+    let mut trace = log.trace.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some((path, file)) = trace.as_mut() else { return };
     let body = Body::new().with("time", &log.clocks.now()).with("way", &way.name());
     let body = match std::str::from_utf8(message) {
         Ok(json) if !json.contains('\n') && serde_json::from_str::<&RawValue>(json).is_ok() => {
@@ -203,6 +205,10 @@ pub fn message(way: Way, message: &[u8]) {
         _ => body.with("text", &String::from_utf8_lossy(message)),
     };
     let line = body.json() + "\n";
-    // Who follows the file sees what is missing.
-    let _ = trace.lock().unwrap_or_else(PoisonError::into_inner).write_all(line.as_bytes());
+    if let Err(error) = file.write_all(line.as_bytes()) {
+        let lost = unwritable(TRACE, path, &error);
+        *trace = None;
+        drop(trace);
+        say(Level::Warn, &format!("{lost}; no more messages go there"));
+    }
 }

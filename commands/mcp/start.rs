@@ -18,13 +18,17 @@ use super::tool::{Set, Tool};
 use super::tools;
 use crate::cli::{Clocks, Context, Failure, is_everybodys, make_project, store_in};
 
-/// The value of an option, else of its variable.
-fn setting(given: Option<&str>, name: &str) -> Result<Option<String>, Failure> {
+/// The value of an option, else of its variable, and which of them says it.
+fn setting<'a>(
+    given: Option<&str>,
+    option: &'a str,
+    name: &'a str,
+) -> Result<Option<(String, &'a str)>, Failure> {
     if let Some(given) = given {
-        return Ok(Some(given.to_owned()));
+        return Ok(Some((given.to_owned(), option)));
     }
     match env::var(name) {
-        Ok(value) => Ok(Some(value).filter(|value| !value.is_empty())),
+        Ok(value) => Ok(Some((value, name)).filter(|(value, _)| !value.is_empty())),
         Err(env::VarError::NotPresent) => Ok(None),
         Err(env::VarError::NotUnicode(_)) => Err(Failure::usage(format!("{name} is not UTF-8"))),
     }
@@ -32,19 +36,26 @@ fn setting(given: Option<&str>, name: &str) -> Result<Option<String>, Failure> {
 
 /// Begins to say what is asked for, where it is asked for.
 pub fn log(given: Option<&str>, clocks: Clocks) -> Result<(), Failure> {
-    let level = setting(given, "MK_LOG")?.map_or(Ok(Level::Warn), |text| text.parse())?;
+    let level = match setting(given, "--log-level", "MK_LOG")? {
+        None => Level::Warn,
+        Some((text, name)) => Level::named(&text).ok_or_else(|| {
+            let names = Level::ALL.map(Level::name).join(", ");
+            Failure::usage(format!("{name} is '{}', not one of {names}", shown(&text)))
+        })?,
+    };
     let file = |name| env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
     Log::new(level, clocks).begin(file("MK_LOG_FILE"), file("MK_MCP_TRACE"));
     Ok(())
 }
 
 pub fn is_read_only() -> Result<bool, Failure> {
-    let Some(value) = setting(None, "MK_READ_ONLY")? else { return Ok(false) };
+    let set = setting(None, "--read-only", "MK_READ_ONLY")?;
+    let Some((value, name)) = set else { return Ok(false) };
     match value.to_ascii_lowercase().as_str() {
         "1" | "true" | "yes" | "on" => Ok(true),
         "0" | "false" | "no" | "off" => Ok(false),
         _ => Err(Failure::usage(format!(
-            "MK_READ_ONLY is '{}', not one of 1, true, yes, on, 0, false, no, off",
+            "{name} is '{}', not one of 1, true, yes, on, 0, false, no, off",
             shown(&value)
         ))),
     }
@@ -54,19 +65,21 @@ pub fn is_read_only() -> Result<bool, Failure> {
 pub fn max_tokens(given: Option<&str>, compat: Option<Compat>) -> Result<u64, Failure> {
     let (least, usual, most) = tools::TOKENS;
     let usual = if compat.is_some() { most.unsigned_abs() } else { usual };
-    let Some(value) = setting(given, "MK_MCP_MAX_TOKENS")? else { return Ok(usual) };
+    let set = setting(given, "--max-tokens", "MK_MCP_MAX_TOKENS")?;
+    let Some((value, name)) = set else { return Ok(usual) };
     let number = i64::from_str(&value).ok().filter(|number| (least..=most).contains(number));
     number.and_then(|number| u64::try_from(number).ok()).ok_or_else(|| {
         let shown = shown(&value);
-        Failure::usage(format!("--max-tokens is '{shown}', not a number from {least} to {most}"))
+        Failure::usage(format!("{name} is '{shown}', not a number from {least} to {most}"))
     })
 }
 
 /// The tools that `--tools` names.
 pub fn tools(given: Option<&str>) -> Result<Vec<&'static Tool>, Failure> {
-    let wanted = setting(given, "MK_MCP_TOOLS")?.unwrap_or_else(|| "core".to_owned());
+    let set = setting(given, "--tools", "MK_MCP_TOOLS")?;
+    let (wanted, name) = set.unwrap_or_else(|| ("core".to_owned(), "--tools"));
     picked(&wanted)
-        .map_err(|why| Failure::usage(format!("--tools: {why}")).hint("see `mk mcp --help`"))
+        .map_err(|why| Failure::usage(format!("{name}: {why}")).hint("see `mk mcp --help`"))
 }
 
 /// `set` as it is, if the server takes it.

@@ -55,7 +55,7 @@ fn a_level_says_how_much_is_said_and_no_text_of_the_memory_below_trace() {
         "mcp",
         129,
         "invalid-argument",
-        "fatal: --log-level is 'loud', not one of error, warn, info, debug, trace\n",
+        "fatal: MK_LOG is 'loud', not one of error, warn, info, debug, trace\n",
     );
 }
 
@@ -112,4 +112,25 @@ fn every_message_can_be_traced_and_that_is_said() {
     assert!(lines.iter().all(|line| line["time"] == "2026-11-30T10:00:00.000000Z"), "{trace}");
     let mode = std::fs::metadata(repo.path("trace")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
+fn where_nothing_can_be_written_it_is_said_once() {
+    let mut repo = Sandbox::new();
+    repo.set("MK_MCP_TRACE", "/dev/full");
+    repo.set("MK_LOG_FILE", "/dev/full");
+    let mut client = Client::open(&repo, &[]);
+    client.report("mk_note", json!({ "note": "a" }));
+    let (status, _, stderr) = client.close();
+    assert!(status.success());
+    let lines: Vec<&str> = stderr.lines().collect();
+    let full = "cannot write to '/dev/full': No space left on device (os error 28)";
+    assert_eq!(
+        lines,
+        [
+            "mk mcp: warn: every message goes to '/dev/full' too",
+            &format!("mk mcp: warn: MK_LOG_FILE: {full}"),
+            &format!("mk mcp: warn: MK_MCP_TRACE: {full}; no more messages go there"),
+        ]
+    );
 }

@@ -30,6 +30,25 @@ fn a_wrong_option_is_told_before_anything_else() {
         "invalid-argument",
         "fatal: --max-tokens is '20001', not a number from 256 to 20000\n",
     );
+    repo.refuses(
+        "mcp --log-level loud",
+        129,
+        "invalid-argument",
+        "fatal: --log-level is 'loud', not one of error, warn, info, debug, trace\n",
+    );
+    for (name, value, stderr) in [
+        ("MK_LOG", "loud", "MK_LOG is 'loud', not one of error, warn, info, debug, trace\n"),
+        ("MK_MCP_MAX_TOKENS", "9", "MK_MCP_MAX_TOKENS is '9', not a number from 256 to 20000\n"),
+        (
+            "MK_MCP_TOOLS",
+            "wheel",
+            "MK_MCP_TOOLS: there is no tool or group 'wheel'\nhint: see `mk mcp --help`\n",
+        ),
+    ] {
+        repo.set(name, value);
+        repo.refuses("mcp", 129, "invalid-argument", &format!("fatal: {stderr}"));
+        repo.unset(name);
+    }
     repo.set("MK_READ_ONLY", "maybe");
     repo.refuses(
         "mcp",
