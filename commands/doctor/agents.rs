@@ -136,9 +136,10 @@ fn start(
     let level = match server::try_out(entry, &program, &around.root) {
         Ok(answered) => {
             let what = format!(
-                "{name}: answers after {} ms, {} tools in {} bytes",
+                "{name}: answers after {} ms, {} tools{} in {} bytes",
                 answered.first.as_millis(),
                 answered.tools,
+                if answered.is_whole { "" } else { " that only read" },
                 answered.bytes
             );
             report.add("server", Level::Ok, what);

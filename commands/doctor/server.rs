@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use mk::attach::entry::Entry;
+use mk::store::location;
 use serde_json::{Value, json};
 
 /// How long an answer, and the end, may take: far longer than either does.
@@ -21,22 +22,43 @@ const READ_ONLY: &str = "--read-only";
 /// What the server answered.
 pub struct Answered {
     pub first: Duration,
+    /// Whether these are the tools that agents get; else those that only read, since there
+    /// is no project to list the others in.
+    pub is_whole: bool,
     pub tools: usize,
     pub bytes: usize,
 }
 
 /// Starts the server of `entry` in `directory`, speaks to it by both ways of opening, reads the context,
-/// and ends it by closing its stdin.
+/// and ends it by closing its stdin. Nothing is written.
 ///
 /// # Errors
 /// What went wrong, in words.
 pub fn try_out(entry: &Entry, program: &Path, directory: &Path) -> Result<Answered, String> {
+    let answered = talk(entry, program, directory, true, Talk::hold)?;
+    // With the right to write it would make a project where there is none.
+    let is_read_only = entry.args.iter().any(|arg| arg == READ_ONLY);
+    if is_read_only || location::discover(directory).is_err() {
+        return Ok(Answered { is_whole: is_read_only, ..answered });
+    }
+    let (tools, bytes) = talk(entry, program, directory, false, |talk, _| talk.list())?;
+    Ok(Answered { is_whole: true, tools, bytes, ..answered })
+}
+
+/// Starts the server, lets `body` speak to it, and ends it.
+fn talk<T>(
+    entry: &Entry,
+    program: &Path,
+    directory: &Path,
+    read_only: bool,
+    body: impl FnOnce(&mut Talk, Instant) -> Result<T, String>,
+) -> Result<T, String> {
     let here = directory.display().to_string();
+    let is_said = entry.args.iter().any(|arg| arg == READ_ONLY);
     let mut command = Command::new(program);
     command
         .args(entry.args.iter().map(|arg| arg.replace("${workspaceFolder}", &here)))
-        // A doctor leaves no traces.
-        .args((!entry.args.iter().any(|arg| arg == READ_ONLY)).then_some(READ_ONLY))
+        .args((read_only && !is_said).then_some(READ_ONLY))
         .current_dir(directory)
         .env_clear()
         .stdin(Stdio::piped())
@@ -53,8 +75,9 @@ pub fn try_out(entry: &Entry, program: &Path, directory: &Path) -> Result<Answer
     #[expect(clippy::disallowed_methods, reason = "what is measured is the wait for an answer")]
     let begun = Instant::now();
     let mut child = command.spawn().map_err(|error| format!("cannot be started: {error}"))?;
-    let talk = Talk::new(&mut child).and_then(|mut talk| talk.hold(begun));
-    let ended = talk.and_then(|answered| end(&mut child).map(|()| answered));
+    // Its stdin is closed with the talk.
+    let said = Talk::new(&mut child).and_then(|mut talk| body(&mut talk, begun));
+    let ended = said.and_then(|said| end(&mut child).map(|()| said));
     if ended.is_err() {
         // It may be gone already.
         let _ = child.kill();
@@ -80,8 +103,12 @@ fn end(child: &mut Child) -> Result<(), String> {
     }
 }
 
+fn who() -> Value {
+    json!({ "name": "mk-doctor", "version": env!("CARGO_PKG_VERSION") })
+}
+
 struct Talk {
-    stdin: Option<ChildStdin>,
+    stdin: ChildStdin,
     lines: Receiver<String>,
 }
 
@@ -96,21 +123,33 @@ impl Talk {
                 }
             }
         });
-        Ok(Self { stdin: child.stdin.take(), lines })
+        let stdin = child.stdin.take().ok_or("has no stdin")?;
+        Ok(Self { stdin, lines })
+    }
+
+    fn open(&mut self) -> Result<(), String> {
+        let opening =
+            json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": who() });
+        self.ask("initialize", &opening)?;
+        self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))
+    }
+
+    /// How many tools there are, and of how many bytes their list is.
+    fn list(&mut self) -> Result<(usize, usize), String> {
+        self.open()?;
+        let listed = self.ask("tools/list", &json!({}))?;
+        let tools = listed["tools"].as_array().ok_or("lists no tools")?;
+        Ok((tools.len(), listed.to_string().len()))
     }
 
     fn hold(&mut self, begun: Instant) -> Result<Answered, String> {
-        let who = json!({ "name": "mk-doctor", "version": env!("CARGO_PKG_VERSION") });
-        let opening =
-            json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": who });
-        self.ask("initialize", &opening)?;
+        self.open()?;
         let first = begun.elapsed();
-        self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
         let listed = self.ask("tools/list", &json!({}))?;
         let meta = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientCapabilities": {},
-            "io.modelcontextprotocol/clientInfo": who,
+            "io.modelcontextprotocol/clientInfo": who(),
         });
         let again = self.ask("tools/list", &json!({ "_meta": meta }))?;
         let tools = listed["tools"].as_array().ok_or("lists no tools")?;
@@ -125,13 +164,12 @@ impl Talk {
                 return Err(format!("answers mk_context with an error: {why}"));
             }
         }
-        self.stdin = None;
-        Ok(Answered { first, tools: tools.len(), bytes: listed.to_string().len() })
+        let (tools, bytes) = (tools.len(), listed.to_string().len());
+        Ok(Answered { first, is_whole: false, tools, bytes })
     }
 
     fn send(&mut self, message: &Value) -> Result<(), String> {
-        let stdin = self.stdin.as_mut().ok_or("has no stdin")?;
-        writeln!(stdin, "{message}").map_err(|error| format!("does not read: {error}"))
+        writeln!(self.stdin, "{message}").map_err(|error| format!("does not read: {error}"))
     }
 
     /// The result of a request. Notifications that come before it are passed over.

@@ -70,6 +70,8 @@ fn a_healthy_project_is_told_to_be() {
     let server = of("server");
     assert_eq!(server.len(), 1, "{report}");
     assert!(server[0].starts_with("claude-code: answers after "), "{server:?}");
+    // As agents get them, though nothing is written.
+    assert!(server[0].contains(" 16 tools in "), "{server:?}");
 }
 
 #[test]
