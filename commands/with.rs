@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use mk::canon::Object;
 use mk::code::Coded;
-use mk::id::AgentId;
+use mk::id::{AgentId, hex};
 use mk::lease::{
     self, Again, Ask, Claimant, DEFAULT_TTL, Granted, LeaseError, Place, Resource, Ttl,
 };
@@ -28,7 +28,8 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// They are renewed for as long as it runs, and given back when it ends; its exit status is that of
 /// `mk with`. It finds the first token in MK_LEASE_TOKEN, and PATH:TOKEN of each, a line each, in
 /// MK_LEASES, as --fence takes them. If a lease is lost, it gets SIGTERM. If they are not granted, it is
-/// not run.
+/// not run. Without MK_SESSION or CLAUDE_CODE_SESSION_ID each `mk with` is a session of its own, and its
+/// command finds that in MK_SESSION.
 #[derive(Debug, clap::Args)]
 pub struct With {
     /// What to lease
@@ -50,15 +51,21 @@ pub struct With {
 
 pub fn run(args: &With, ctx: &mut Context) -> Result<Answer, Failure> {
     let (mut store, actor) = ctx.open_to_write()?;
-    let (resources, place) = store.read(|txn| {
+    // Without a session, two of these by one agent would be one holder and keep nobody out.
+    let own_session = actor.session.is_empty().then(|| hex(&Chance::secret()));
+    let (resources, place, session) = store.read(|txn| {
         let resources = actor.whereabouts.resources(txn, &args.paths)?;
-        Ok::<_, Failure>((resources, actor.whereabouts.place(txn)?))
+        let session = match &own_session {
+            Some(name) => lease::session_key(&txn.identity()?.project_id, name),
+            None => actor.session.clone(),
+        };
+        Ok::<_, Failure>((resources, actor.whereabouts.place(txn)?, session))
     })?;
     let ttl = args.ttl.unwrap_or(DEFAULT_TTL);
     let ask = Ask {
         branch: &actor.branch,
         resources: &resources,
-        who: Claimant { agent: &actor.agent, session: &actor.session, origin: ctx.origin() },
+        who: Claimant { agent: &actor.agent, session: &session, origin: ctx.origin() },
         ttl,
         again: if args.takeover { Again::TakeOver } else { Again::Renew },
         metadata: &actor.metadata,
@@ -79,6 +86,9 @@ pub fn run(args: &With, ctx: &mut Context) -> Result<Answer, Failure> {
         let mut command = Command::new(program);
         command.args(words);
         ctx.hand_on(&mut command)?;
+        if let Some(name) = &own_session {
+            command.env("MK_SESSION", name);
+        }
         leases.tell(&mut command, &place);
         Child::start(&mut command)
     });

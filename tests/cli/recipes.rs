@@ -54,6 +54,11 @@ fn one_deploy_at_a_time_and_none_that_lost_its_lease_is_recorded() {
     let refused = repo.sh(run).code(1);
     assert!(stderr(&refused).contains("'service:deploy' is leased to 'bob' for 60 s more"));
     repo.now_ms += 60_000;
+    // Another run of the same user, while the first is at it.
+    repo.sh("printf '#!/bin/sh\\n! sh lease-around-a-deploy.sh\\n' > deploy.sh").success();
+    let nested = repo.sh(run).success();
+    let said = "error: 'service:deploy' is leased to 'ci' in another session for 900 s more\n";
+    assert!(stderr(&nested).starts_with(said), "{}", stderr(&nested));
     // The deploy takes longer than its lease, and another one begins.
     repo.sh(
         "printf '#!/bin/sh\\nMK_LEASE_DATE=@1900000000 mk --agent bob lease acquire service:deploy\\n' > deploy.sh",
@@ -61,7 +66,7 @@ fn one_deploy_at_a_time_and_none_that_lost_its_lease_is_recorded() {
     .success();
     let late = repo.sh(run).code(1);
     assert!(
-        stderr(&late).contains("the lease of 'service:deploy' with token 3 is lost"),
+        stderr(&late).contains("the lease of 'service:deploy' with token 4 is lost"),
         "{}",
         stderr(&late)
     );

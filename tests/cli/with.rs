@@ -80,6 +80,32 @@ fn leases_that_were_held_before_are_kept() {
 }
 
 #[test]
+fn two_of_one_agent_without_a_session_keep_each_other_out() {
+    let repo = Sandbox::new();
+    repo.session(
+        r#"
+        $ mk with a -- sh -c 'mk with a -- echo nested; mk lease renew a --token $MK_LEASE_TOKEN >/dev/null; unset MK_SESSION; mk with a -- echo both'
+        nested
+        ! error: 'a' is leased to 'me' in another session for 30 s more
+        ! hint: if that session has ended, take it over with --takeover
+        [1]
+        $ mk lease acquire a
+        2
+        $ mk with a -- echo both
+        ! error: 'a' is leased to 'me' in another session for 30 s more
+        ! hint: if that session has ended, take it over with --takeover
+        [1]
+    "#,
+    );
+    let mut repo = Sandbox::new();
+    repo.set("MK_LEASE_DATE", "");
+    let add = "of=; echo 0 > n; for i in 1 2 3 4 5 6 7 8; do \
+               mk with n --wait 600 -- sh -c 'read n < n; echo $((n + 1)) > n' & of=\"$of $!\"; done; \
+               for i in $of; do wait $i || exit; done; cat n";
+    repo.sh(add).success().stdout("8\n");
+}
+
+#[test]
 fn leases_are_renewed_while_the_command_runs() {
     let mut repo = Sandbox::new();
     // By the real clock.
