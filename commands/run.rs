@@ -91,7 +91,7 @@ pub fn run(args: &Run, ctx: &mut Context) -> Result<Answer, Failure> {
         // It is recorded, and who has stopped reading may still ask how it ended.
         Err(failure) if failure.is_closed_pipe() => Ok(Answer::Status(status)),
         Err(failure) => {
-            let failure = match ctx.has_written() {
+            let failure = match failure.is_unanswered() {
                 true => failure,
                 false => {
                     failure.at(&format!("the command ended with {status}, but is not recorded"))

@@ -173,7 +173,9 @@ fn batch(
         operation::remember(txn, id, digest, &done)?;
         Ok(stored)
     })?;
-    ctx.note_written();
+    if store.has_written() {
+        ctx.note_written();
+    }
     rows.iter().for_each(|row| warn_of_secrets(row.event_id, &row.redacted));
     if !args.quiet {
         rows.iter().try_for_each(|row| print(ctx, row))?;

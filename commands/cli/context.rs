@@ -292,6 +292,7 @@ impl Context {
         let clock = self.clocks.events;
         let mut outside = Outside { now: &mut || clock.now(), salt: &mut || self.chance.draw() };
         let done = store.write(|txn| body(txn, &actor, &mut outside));
+        let has_written = store.has_written();
         if let Some(caller) = &self.caller {
             let store = ManuallyDrop::into_inner(store);
             // After a failure it is opened anew.
@@ -300,7 +301,9 @@ impl Context {
             }
         }
         let done = done?;
-        self.note_written();
+        if has_written {
+            self.note_written();
+        }
         Ok(done)
     }
 
@@ -359,7 +362,7 @@ impl Context {
         body(&mut Outside { now: &mut || clock.now(), salt: &mut || self.chance.draw() })
     }
 
-    /// Takes note that a transaction was committed: a failure to print must not pass for one to act.
+    /// Takes note that something was written: a failure to print must not pass for one to act.
     pub fn note_written(&self) {
         self.written.set(true);
     }

@@ -16,6 +16,7 @@ use mk::mkep::response::Response;
 use mk::mkep::{self, Desk, Examined};
 use mk::store::{Engine, ReadTxn, Sqlite, StoreError};
 
+use super::NO_ANSWER;
 use super::base::{Base, BaseArgs, empty_store, lock_timeout};
 use super::call::{INPUT_MAX, read, unusable};
 use crate::Answer;
@@ -41,19 +42,19 @@ pub fn run(args: &BaseArgs, ctx: &mut Context) -> Result<Answer, Failure> {
     let around = base.surroundings();
     let mut store = None;
     while let Ok(group) = groups.recv() {
-        let mut rest = group.map_err(|failure| failure.exit(70))?;
+        let mut rest = group.map_err(|failure| failure.exit(NO_ANSWER))?;
         // What came in while the last ones were written is written together.
         let mut failed = None;
         while failed.is_none() && rest.len() < TOGETHER {
             match groups.try_recv() {
                 Ok(Ok(group)) => rest.extend(group),
-                Ok(Err(failure)) => failed = Some(failure.exit(70)),
+                Ok(Err(failure)) => failed = Some(failure.exit(NO_ANSWER)),
                 Err(_) => break,
             }
         }
         while !rest.is_empty() {
             let answers = answer(&mut rest, &base, &around, &mut store, ctx);
-            let answers = answers.map_err(|failure| failure.exit(70))?;
+            let answers = answers.map_err(|failure| failure.exit(NO_ANSWER))?;
             for response in answers {
                 writeln!(ctx.out.writer(), "{}", response.line())?;
             }
@@ -109,7 +110,9 @@ fn answer(
     match written {
         Ok(answers) => {
             group.drain(..answers.len());
-            ctx.note_written();
+            if answers.iter().any(Response::is_applied) {
+                ctx.note_written();
+            }
             Ok(answers)
         }
         Err(error) => {

@@ -8,12 +8,12 @@ use mk::mkep::ledger::Ledger;
 use mk::mkep::lint::Surroundings;
 use mk::mkep::registry::{Kind, Op};
 use mk::mkep::request::Request;
-use mk::mkep::response::{Echo, Outcome, Response};
+use mk::mkep::response::{Echo, Response};
 use mk::mkep::{self, Called};
 use mk::store::{Engine, ReadTxn, Sqlite, StoreError};
 
 use super::base::{Base, BaseArgs, empty_store, lock_timeout};
-use super::batch;
+use super::{NO_ANSWER, batch};
 use crate::Answer;
 use crate::cli::{Context, Failure};
 
@@ -47,12 +47,16 @@ pub fn run(args: &Call, ctx: &mut Context) -> Result<Answer, Failure> {
     }
     let mut input = Vec::new();
     io::stdin().take(INPUT_MAX + 1).read_to_end(&mut input).map_err(|error| {
-        Failure::new(mk::code::Code::of_io(&error), format!("cannot read stdin: {error}")).exit(70)
+        Failure::new(mk::code::Code::of_io(&error), format!("cannot read stdin: {error}"))
+            .exit(NO_ANSWER)
     })?;
     let (response, why) = match read(&input) {
         Err(response) => (*response, None),
         Ok(request) => answer(&request, &args.base, ctx)?,
     };
+    if response.is_applied() {
+        ctx.note_written();
+    }
     writeln!(ctx.out.writer(), "{}", response.line())?;
     match response.exit_status {
         0 => Ok(Answer::Yes),
@@ -145,7 +149,7 @@ fn in_base(request: &Request, base: &Base, ctx: &mut Context) -> Result<Called, 
         empty.read(|txn| base.check_foreign(txn))?;
         let (response, error) = examined(&mut empty, request, &around, ctx)?;
         // Only a request that would write makes the store.
-        if response.members.text("outcome") != Some(Outcome::Applied.as_str()) {
+        if !response.is_applied() {
             return Ok((response, error));
         }
         base.create(ctx, wait)?;

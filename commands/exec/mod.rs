@@ -17,6 +17,11 @@ use crate::cli::{Context, Failure};
 /// Rule: docs/spec/mkep.md, section 22.
 pub const USAGE: u8 = 64;
 
+/// Exit status where no answer can be given.
+///
+/// Rule: docs/spec/mkep.md, section 22.
+const NO_ANSWER: u8 = 70;
+
 /// Keep and read what a team has settled: goals, gates, evidence, leases, handoffs (MKEP/0)
 ///
 /// The protocol only keeps records. Gates are advisory, claims are unverified, and advice is not
@@ -41,11 +46,20 @@ enum Command {
 }
 
 pub fn run(args: &Exec, ctx: &mut Context) -> Result<Answer, Failure> {
-    match &args.command {
+    let answer = match &args.command {
         Command::Call(args) => call::run(args, ctx),
         Command::State(args) => state::run(args, ctx),
         Command::Log(args) => log::run(args, ctx),
         Command::Import(args) => transfer::import(args, ctx),
         Command::Export(args) => transfer::export(args, ctx),
-    }
+    };
+    let answer = answer.and_then(|answer| match ctx.out.flush() {
+        // Who has seen enough of the answer may still ask what it was.
+        Err(failure) if !failure.is_closed_pipe() => Err(failure),
+        _ => Ok(answer),
+    });
+    answer.map_err(|failure| match failure.is_unanswered() {
+        true => failure.exit(NO_ANSWER).hint("ask the same again: what is done is not done twice"),
+        false => failure,
+    })
 }

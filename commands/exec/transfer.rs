@@ -110,7 +110,9 @@ pub fn import(args: &Import, ctx: &mut Context) -> Result<Answer, Failure> {
             Ok::<_, TransferError>(imported)
         })
     })?;
-    ctx.note_written();
+    if store.has_written() {
+        ctx.note_written();
+    }
     ctx.print(&imported)?;
     Ok(Answer::Yes)
 }

@@ -102,6 +102,12 @@ impl Response {
         Self { members, exit_status }
     }
 
+    /// Whether it says that something was written.
+    #[must_use]
+    pub fn is_applied(&self) -> bool {
+        self.members.text("outcome") == Some(Outcome::Applied.as_str())
+    }
+
     /// The line of the answer, without its end.
     #[must_use]
     pub fn line(&self) -> String {

@@ -117,3 +117,19 @@ $ mk rev-list --count
 "#,
     );
 }
+
+#[test]
+fn what_wrote_nothing_does_not_say_that_it_is_done() {
+    let repo = Sandbox::new();
+    repo.mk("note x --op-id once").success();
+    repo.mk("export x.ndjson").success();
+    for line in ["import x.ndjson", "note x --op-id once", "lease sweep --json"] {
+        repo.sh(&format!("mk {line} >/dev/full"))
+            .code(128)
+            .stderr("fatal: cannot write the answer: No space left on device (os error 28)\n");
+    }
+    let told = "fatal: it is done and stored, but cannot write the answer: No space left on device (os error 28)\n\
+                hint: do not repeat it; see `mk log`\n";
+    repo.sh("mk note y >/dev/full").code(128).stderr(told);
+    repo.sh("mk run --record --exit-code 0 --json -- make >/dev/full").code(128).stderr(told);
+}

@@ -119,6 +119,11 @@ impl Failure {
         self.closed_pipe
     }
 
+    /// Whether it is only the answer that is missing.
+    pub fn is_unanswered(&self) -> bool {
+        self.unanswered
+    }
+
     /// Whether it says that a branch or an event is not there.
     pub fn is_about_names(&self) -> bool {
         [Code::BRANCH_NOT_FOUND, Code::EVENT_NOT_FOUND, Code::AMBIGUOUS_EVENT].contains(&self.code)
@@ -130,7 +135,8 @@ impl Failure {
             return self;
         }
         let message = format!("it is done and stored, but {}", self.message).into_boxed_str();
-        Self { message, ..self }.hint("do not repeat it; see `mk log`")
+        let hint = self.hint.unwrap_or_else(|| "do not repeat it; see `mk log`".to_owned());
+        Self { message, hint: Some(hint), ..self }
     }
 
     /// Tells of it in one line on stderr, and nowhere else.

@@ -67,6 +67,7 @@ pub struct Sqlite {
     lock_timeout: Duration,
     /// Whether others' commits are seen, and nothing stands in the way of a write of this process.
     is_lasting: bool,
+    has_written: bool,
 }
 
 fn file_id(file: &fs::Metadata) -> FileId {
@@ -232,8 +233,9 @@ impl Sqlite {
     ) -> Result<Self, StoreError> {
         let (connection, version) = opened.map_err(|error| failure(error, path, Duration::ZERO))?;
         let path = path.to_owned();
-        let (lock_timeout, beside, is_lasting) = (Duration::ZERO, None, false);
-        let store = Self { connection, path, file, beside, lock_timeout, is_lasting };
+        let (lock_timeout, beside) = (Duration::ZERO, None);
+        let (is_lasting, has_written) = (false, false);
+        let store = Self { connection, path, file, beside, lock_timeout, is_lasting, has_written };
         // For its header; if it is not the one at the path any more, it is not kept.
         store.is_in_place()?;
         store.check_version(version, "min_reader")?;
@@ -272,8 +274,15 @@ impl Sqlite {
             .pragma_update_and_check(None, "secure_delete", "ON", |_| Ok(()))
             .map_err(failed)?;
         let owned = path.to_owned();
-        let (beside, is_lasting) = (None, false);
-        let mut store = Self { connection, path: owned, file, beside, lock_timeout, is_lasting };
+        let mut store = Self {
+            connection,
+            path: owned,
+            file,
+            beside: None,
+            lock_timeout,
+            is_lasting: false,
+            has_written: false,
+        };
         let version = store
             .connection
             .query_row("PRAGMA user_version", (), |row| row.get(0))
@@ -356,6 +365,12 @@ impl Sqlite {
         self.connection
             .pragma_update(None, "cache_size", -KEPT_KIB)
             .map_err(|error| failure(error, &self.path, Duration::ZERO))
+    }
+
+    /// Whether the last transaction of [`Engine::write`] that was kept changed a row.
+    #[must_use]
+    pub fn has_written(&self) -> bool {
+        self.has_written
     }
 
     /// The file.
@@ -496,6 +511,7 @@ impl Engine for Sqlite {
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(failed)?;
+        let before = txn.total_changes();
         let mut rows = Txn::new(&txn, &self.path);
         let done = body(&mut rows)?;
         rows.store_heads()?;
@@ -504,7 +520,9 @@ impl Engine for Sqlite {
         if !is_in_place(&txn, &self.path, self.file, self.beside.as_deref())? {
             return Err(replaced(&self.path).into());
         }
+        let has_written = txn.total_changes() > before;
         txn.commit().map_err(failed)?;
+        self.has_written = has_written;
         if freed_lease {
             self.waiting_room().ring();
         }

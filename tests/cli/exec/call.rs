@@ -394,3 +394,28 @@ fn no_answer_names_permission_or_a_time_to_act() {
         assert!(!said.contains(word), "{word}");
     }
 }
+
+#[test]
+fn an_answer_that_cannot_be_written_is_70_and_says_whether_it_was_done() {
+    let mut repo = Sandbox::new();
+    let told = |done: &str| {
+        format!(
+            "fatal: {done}cannot write the answer: No space left on device (os error 28)\n\
+             hint: ask the same again: what is done is not done twice\n"
+        )
+    };
+    let (done, none) = (told("it is done and stored, but "), told(""));
+    let declared = goal_declared(1);
+    repo.input = declared.clone().into();
+    repo.sh("mk exec call >/dev/full").code(70).stderr(done.clone());
+    repo.sh("mk exec call | grep -o already_applied").success().stdout("already_applied\n");
+    repo.sh("mk exec call >/dev/full").code(70).stderr(none.clone());
+    repo.input = "{}\n".into();
+    repo.sh("mk exec call >/dev/full").code(70).stderr(none.clone());
+    repo.sh("mk exec call --batch >/dev/full").code(70).stderr(none.clone());
+    repo.input = format!("{declared}\n").into();
+    repo.sh("mk exec call --batch >/dev/full").code(70).stderr(none.clone());
+    repo.input = format!("{}\n", gate_declared(2, "build")).into();
+    repo.sh("mk exec call --batch >/dev/full").code(70).stderr(done);
+    repo.sh("mk exec log >/dev/full").code(70).stderr(none);
+}
