@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::code::{Code, Coded};
 use crate::id::EventId;
 use crate::store::files::{
-    self, Place, beside, is_part, is_same, move_away, put_in_place, remove_store,
+    self, Place, RestoreTurn, beside, is_in_use, is_part, move_away, put_in_place, remove_store,
 };
 use crate::store::sqlite::Durability;
 use crate::store::turnstile::Turnstile;
@@ -22,7 +22,7 @@ use crate::verify;
 pub enum BackupError {
     #[error("'{path}' exists")]
     Exists { path: String },
-    #[error("'{path}' is the store itself")]
+    #[error("'{path}' belongs to the store")]
     Itself { path: String },
     #[error("'{path}' is a directory")]
     Directory { path: String },
@@ -82,17 +82,16 @@ pub struct Restored {
 /// If something is at `to`, and those of the store.
 pub fn backup(store: &mut Sqlite, to: &Path, force: bool) -> Result<Made, BackupError> {
     let path = to.display().to_string();
-    let is_free = match files::look(to) {
+    match files::look(to) {
         Place::Directory => return Err(BackupError::Directory { path }),
         Place::Other => return Err(BackupError::Device { path }),
         _ if is_part(to, store.path()) => return Err(BackupError::Itself { path }),
-        Place::Free => true,
-        Place::File if force => false,
-        Place::File => return Err(BackupError::Exists { path }),
-    };
+        Place::File if !force => return Err(BackupError::Exists { path }),
+        Place::Free | Place::File => {}
+    }
     let draft = files::draft(to);
     let made = store.copy_to(&draft).map_err(BackupError::from).and_then(|events| {
-        if !is_free {
+        if force {
             put_in_place(&draft, to)?;
         } else if !files::put_in_free_place(&draft, to)? {
             return Err(BackupError::Exists { path: path.clone() });
@@ -121,11 +120,11 @@ pub fn restore(
     stamp: &str,
     lock_timeout: Duration,
 ) -> Result<Restored, BackupError> {
-    if is_same(from, at) {
+    if is_in_use(from, at) {
         return Err(BackupError::Itself { path: from.display().to_string() });
     }
     // One after the other: they share a draft, which the next removes if this one is killed.
-    let _alone = files::restore_turn(at, lock_timeout)?;
+    let _alone = RestoreTurn::enter(at, lock_timeout)?;
     files::remove_kept_drafts(at);
     let draft = files::restore_draft(at);
     let restored = staged(from, &draft, lock_timeout)

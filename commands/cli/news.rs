@@ -13,6 +13,7 @@ use mk::branch;
 use mk::event::{Event, EventType};
 use mk::id::EventId;
 use mk::lease::{self, AT_ONCE};
+use mk::store::location;
 use mk::store::{Leases, ReadTxn, StoreError};
 use mk::text::counted;
 use serde::Serialize;
@@ -122,7 +123,7 @@ pub fn forget(ctx: &Context) -> Result<(), Failure> {
 
 fn seen_file(ctx: &Context, actor: &Actor) -> Result<PathBuf, Failure> {
     let name = format!("{}.{}", actor.agent, actor.session);
-    Ok(ctx.store_path()?.with_file_name("seen").join(name))
+    Ok(ctx.store_path()?.with_file_name(location::SEEN).join(name))
 }
 
 /// How long a file of a session is kept that nobody writes any more.

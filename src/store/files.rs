@@ -6,12 +6,13 @@ use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
 use super::StoreError;
+use super::location::{DIRECTORY, IGNORE, SEEN};
 use super::turnstile::Turnstile;
 
 /// What is at a path.
@@ -43,17 +44,51 @@ pub(crate) fn is_same(a: &Path, b: &Path) -> bool {
     }
 }
 
+/// What the names of the files beside a store have after its name.
+const PARTS: &[&str] = &[
+    "",
+    "-wal",
+    "-shm",
+    "-journal",
+    "-lock",
+    "-search",
+    "-search-lock",
+    "-waiting",
+    "-new",
+    "-restore",
+    "-restoring",
+];
+
 /// Whether `path` leads to the store at `store`, or to a file beside it that is part of one in use or
-/// would be taken for that.
+/// would be taken for that, or in the directory of a project to anything else that is kept there for it.
 pub(crate) fn is_part(path: &Path, store: &Path) -> bool {
-    let named = |path: &Path| {
-        let directory = fs::canonicalize(directory_of(path)).ok()?;
-        Some(directory.join(path.file_name()?))
-    };
-    ["", "-wal", "-shm", "-journal", "-lock", "-search", "-search-lock"].iter().any(|suffix| {
-        let part = beside(store, suffix);
-        is_same(path, &part) || named(path).is_some_and(|path| Some(path) == named(&part))
-    })
+    let named = [absolute(path), fs::canonicalize(path).ok()];
+    let is_named = |name: Option<PathBuf>| name.is_some_and(|path| is_kept(&path, store));
+    named.into_iter().any(is_named)
+        || PARTS.iter().any(|suffix| is_same(path, &beside(store, suffix)))
+}
+
+/// Whether `path`, in which no link is left but the last, is the name of such a file.
+fn is_kept(path: &Path, store: &Path) -> bool {
+    let Some(store) = absolute(store) else { return false };
+    let directory = directory_of(&store);
+    let below = path.strip_prefix(directory).ok().and_then(|rest| rest.iter().next());
+    let (Some(below), Some(name)) = (below, store.file_name()) else { return false };
+    let rest = below.as_bytes().strip_prefix(name.as_bytes());
+    let is_ours = directory.file_name().is_some_and(|it| it == DIRECTORY);
+    rest.is_some_and(|rest| {
+        PARTS.iter().any(|part| part.as_bytes() == rest) || is_ours && rest.starts_with(b"-")
+    }) || is_ours && (below == IGNORE || below == SEEN)
+}
+
+/// `path` from the root on, without links in the directory of the file.
+fn absolute(path: &Path) -> Option<PathBuf> {
+    Some(fs::canonicalize(directory_of(path)).ok()?.join(path.file_name()?))
+}
+
+/// Whether `from` leads to the store at `at`, or to where its restore works.
+pub(crate) fn is_in_use(from: &Path, at: &Path) -> bool {
+    is_same(from, at) || is_same(from, &restore_draft(at))
 }
 
 /// The directory that holds the file `path`.
@@ -167,9 +202,36 @@ pub(crate) fn restore_draft(at: &Path) -> PathBuf {
     beside(at, "-restore")
 }
 
-/// The turn of the one that uses [`restore_draft`].
-pub(crate) fn restore_turn(at: &Path, timeout: Duration) -> Result<Turnstile, StoreError> {
-    Turnstile::enter(&beside(at, "-restoring"), timeout)
+/// The turn of the one that uses [`restore_draft`]. Its file goes when it ends.
+pub(crate) struct RestoreTurn {
+    path: PathBuf,
+    _turn: Turnstile,
+}
+
+impl RestoreTurn {
+    /// Waits up to `timeout`.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] when the time is up.
+    pub(crate) fn enter(at: &Path, timeout: Duration) -> Result<Self, StoreError> {
+        let path = beside(at, "-restoring");
+        #[expect(clippy::disallowed_methods, reason = "it measures a wait")]
+        let begun = Instant::now();
+        loop {
+            let turn = Turnstile::enter(&path, timeout.saturating_sub(begun.elapsed()))?;
+            // Who had it before has taken the file away, and the next one makes another.
+            if turn.is_at(&path) {
+                return Ok(Self { path, _turn: turn });
+            }
+        }
+    }
+}
+
+impl Drop for RestoreTurn {
+    fn drop(&mut self) {
+        // While it is locked. If it stays it is in nobody's way.
+        let _ = fs::remove_file(&self.path);
+    }
 }
 
 /// What the name of a store that a restore kept has after that of the store, before the time.

@@ -13,6 +13,12 @@ pub const DIRECTORY: &str = ".mk";
 /// The store in it.
 pub const FILE: &str = "mk.db";
 
+/// What keeps git from seeing the directory.
+pub(crate) const IGNORE: &str = ".gitignore";
+
+/// The directory in it that says what each session was told.
+pub const SEEN: &str = "seen";
+
 /// The store of the project that `start` lies in: of the nearest directory from `start` upwards that
 /// holds `.mk/`, else of the main worktree of the git repository (beside the repository, if it is
 /// bare), so that all linked worktrees share one.
@@ -176,7 +182,7 @@ pub fn create_directory(directory: &Path) -> Result<(), StoreError> {
         Err(error) if error.kind() == ErrorKind::AlreadyExists && directory.is_dir() => {}
         Err(error) => return Err(failed(error)),
     }
-    let ignore = directory.join(".gitignore");
+    let ignore = directory.join(IGNORE);
     match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&ignore) {
         Ok(mut file) => std::io::Write::write_all(&mut file, b"*\n").map_err(failed),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),

@@ -6,7 +6,7 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -16,10 +16,18 @@ use super::StoreError;
 /// The turn of one writer; it ends when this is dropped.
 #[derive(Debug)]
 pub struct Turnstile {
-    _file: File,
+    file: File,
 }
 
 impl Turnstile {
+    /// Whether its file is still the one at `path`.
+    pub(crate) fn is_at(&self, path: &Path) -> bool {
+        match (self.file.metadata(), std::fs::metadata(path)) {
+            (Ok(own), Ok(found)) => (own.dev(), own.ino()) == (found.dev(), found.ino()),
+            _ => false,
+        }
+    }
+
     /// Waits up to `timeout` for a turn.
     ///
     /// # Errors
@@ -51,7 +59,7 @@ impl Turnstile {
                 _ => failed(error),
             })?;
         match file.try_lock() {
-            Ok(()) => return Ok(Self { _file: file }),
+            Ok(()) => return Ok(Self { file }),
             Err(TryLockError::WouldBlock) => {}
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
@@ -63,7 +71,7 @@ impl Turnstile {
             let _ = sender.send(locked);
         });
         match receiver.recv_timeout(timeout) {
-            Ok(locked) => Ok(Self { _file: locked.map_err(failed)? }),
+            Ok(locked) => Ok(Self { file: locked.map_err(failed)? }),
             Err(_) => Err(StoreError::Busy {
                 waited_ms: u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX),
             }),

@@ -35,7 +35,7 @@ fn a_backup_does_not_take_the_place_of_anything() {
         "error: 'copy.db' exists\nhint: take another name, or replace it with --force\n",
     );
     sandbox.refuses("backup .mk", 129, "invalid-argument", "fatal: '.mk' is a directory\n");
-    let itself = "fatal: '.mk/mk.db' is the store itself\n";
+    let itself = "fatal: '.mk/mk.db' belongs to the store\n";
     sandbox.refuses("backup .mk/mk.db", 129, "invalid-argument", itself);
     sandbox.refuses("backup .mk/mk.db --force", 129, "invalid-argument", itself);
     for line in ["backup /dev/full", "backup /dev/full --force"] {
@@ -43,12 +43,26 @@ fn a_backup_does_not_take_the_place_of_anything() {
         sandbox.refuses(line, 129, "invalid-argument", device);
     }
     // Nor do the files beside it, in which the newest events may be all alone.
-    for part in [".mk/mk.db-wal", ".mk/mk.db-shm", ".mk/mk.db-lock", ".mk/mk.db-journal"] {
-        let itself = format!("fatal: '{part}' is the store itself\n");
+    sandbox.sh("mkdir .mk/seen; ln -s .mk/.gitignore to-ours").success();
+    for part in [
+        ".mk/mk.db-wal",
+        ".mk/mk.db-shm",
+        ".mk/mk.db-lock",
+        ".mk/mk.db-journal",
+        ".mk/mk.db-restoring",
+        ".mk/../.mk/mk.db-restore",
+        ".mk/mk.db-before-20260101",
+        ".mk/.gitignore",
+        ".mk/seen/x",
+        "to-ours",
+    ] {
+        let itself = format!("fatal: '{part}' belongs to the store\n");
         sandbox.refuses(&format!("backup {part} --force"), 129, "invalid-argument", &itself);
         sandbox.refuses(&format!("export {part}"), 129, "invalid-argument", &itself);
     }
     sandbox.refuses("export .mk/mk.db", 129, "invalid-argument", itself);
+    sandbox.mk("backup .mk/mine.db").success();
+    sandbox.mk("--db .mk/mine.db backup --force mine.db-old").success();
     sandbox.sh("ln -s nowhere link").success();
     sandbox.refuses(
         "backup link",
@@ -59,6 +73,36 @@ fn a_backup_does_not_take_the_place_of_anything() {
     sandbox.mk("backup copy.db --force").success();
     sandbox.mk("--db copy.db rev-list --count").success().stdout("1\n");
     sandbox.mk("backup no/such/copy.db").code(128);
+}
+
+#[test]
+fn of_many_backups_with_force_each_is_made() {
+    let sandbox = Sandbox::new();
+    sandbox.mk("note one").success();
+    sandbox
+        .sh("for n in 1 2 3; do rm -f z.db; of=; for i in 1 2 3; do mk backup --force z.db & of=\"$of $!\"; \
+             done; for i in $of; do wait $i || exit; done; done")
+        .success();
+    sandbox.mk("--db z.db verify").success();
+}
+
+#[test]
+fn a_restore_does_not_eat_its_source_and_leaves_nothing() {
+    let sandbox = Sandbox::new();
+    sandbox.mk("note one").success();
+    // As one leaves it that was killed.
+    sandbox.mk("backup copy.db").success();
+    sandbox.sh("cp copy.db .mk/mk.db-restore; ln -s .mk/mk.db-restore link").success();
+    let before = sandbox.files();
+    for from in [".mk/mk.db-restore", "link", ".mk/mk.db"] {
+        let itself = format!("fatal: '{from}' belongs to the store\n");
+        for force in ["", " --force"] {
+            sandbox.refuses(&format!("restore {from}{force}"), 129, "invalid-argument", &itself);
+        }
+    }
+    assert_eq!(sandbox.files(), before);
+    sandbox.mk("restore copy.db").success();
+    sandbox.sh("ls .mk | grep restor").code(1);
 }
 
 #[test]
@@ -85,8 +129,6 @@ fn a_restore_does_not_throw_events_away() {
     sandbox.mk("backup copy.db").success();
     let before = sandbox.mk("export").success().get_output().stdout.clone();
     sandbox.mk("note two").success();
-    // The first leaves an empty file, by which restores wait for each other.
-    sandbox.mk("restore copy.db").code(1);
     sandbox.refuses(
         "restore copy.db",
         1,

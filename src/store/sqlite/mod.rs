@@ -419,7 +419,7 @@ impl Sqlite {
         let rest = || self.lock_timeout.saturating_sub(begun.elapsed());
         let left = files::restore_draft(&self.path);
         if left.exists() {
-            let _alone = files::restore_turn(&self.path, self.lock_timeout)?;
+            let _alone = files::RestoreTurn::enter(&self.path, self.lock_timeout)?;
             files::remove_store(&left);
         }
         let _turn = Turnstile::enter(&with_suffix(&self.path, "-lock"), rest())?;
