@@ -129,6 +129,20 @@ impl Part {
         }
     }
 
+    /// Whether `text` has an entry here that starts `mk mcp` and is not as one that `mk` writes.
+    #[must_use]
+    pub fn is_written_by_hand(&self, text: &str, format: Format) -> bool {
+        let Self::Entry { agent, name, .. } = self else { return false };
+        let Ok(Some(document)) = parse(text, format) else { return false };
+        document.at(&names(&place(agent, name))).is_some_and(|old| {
+            Entry::read(old, agent).is_some_and(|entry| {
+                // One that no agent shares with another names its agent.
+                let is_anonymous = entry.agent_id.is_none() && !agent.shares_project_file;
+                is_anonymous || entry.tree(agent, name) != *old
+            })
+        })
+    }
+
     /// `text` without this; none if it is not there. What a person changed in it is only taken out by
     /// `force`. `kept` says how many of the containers on the way are to stay though empty.
     ///

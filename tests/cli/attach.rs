@@ -415,3 +415,32 @@ fn a_home_directory_is_no_project() {
     }
     repo.sh("test ! -e .mk && test ! -e .mcp.json").success();
 }
+
+#[test]
+fn an_entry_that_was_written_by_hand_is_given_back() {
+    let repo = machine();
+    let json = "{\"mcpServers\":{\"mk\":{\"command\":\"mk\",\"args\":[\"mcp\"],\"timeout\":5}}}";
+    let bare = "{\"mcpServers\":{\"mk\":{\"command\":\"mk\",\"args\":[\"mcp\"]}}}";
+    let toml = "[mcp_servers.\"mk\"]\ncommand = \"mk\"\nargs=[\"mcp\"]\n[z]\n";
+    std::fs::create_dir(repo.path("shop/.codex")).unwrap();
+    std::fs::create_dir(repo.path("shop/.cursor")).unwrap();
+    repo.write("shop/.mcp.json", json);
+    repo.write("shop/.codex/config.toml", toml);
+    repo.write("shop/.cursor/mcp.json", bare);
+    let read = |file: &str| std::fs::read_to_string(repo.path(file)).unwrap();
+    for more in ["", " && mk attach claude-code codex cursor --read-only"] {
+        let script = format!(
+            "cd shop && mk attach claude-code codex cursor{more} && mk detach claude-code codex cursor"
+        );
+        let done = repo.sh(&script).success();
+        let said = String::from_utf8_lossy(&done.get_output().stdout).into_owned();
+        assert_eq!(said.matches("removed\t").count(), 3, "{said}");
+        assert_eq!(read("shop/.mcp.json"), json);
+        assert_eq!(read("shop/.codex/config.toml"), toml);
+        assert_eq!(read("shop/.cursor/mcp.json"), bare);
+    }
+    // What was changed since is still told.
+    let script = "cd shop && mk attach claude-code >/dev/null && sed -i s/5/6/ .mcp.json && mk detach claude-code";
+    repo.sh(script).code(1);
+    assert!(read("shop/.mcp.json").contains("6"));
+}

@@ -145,12 +145,16 @@ impl Job {
         let Some(original) = original else { return Ok(None) };
         let copies = file::backups(&original.target).unwrap_or_default();
         let copies = copies.iter().filter_map(|path| file::read(path).ok().flatten());
-        let is_before = |copy: &Original| {
-            let has_none =
-                |part: &Part| part.take(&copy.text, self.format, &|_| 0, true) == Ok(None);
-            self.parts.iter().all(has_none)
+        let has_none = |copy: &String| {
+            let is_none = |part: &Part| part.take(copy, self.format, &|_| 0, true) == Ok(None);
+            self.parts.iter().all(is_none)
         };
-        let copies: Vec<String> = copies.filter(is_before).map(|it| it.text).collect();
+        let (copies, others): (Vec<String>, Vec<String>) =
+            copies.map(|it| it.text).partition(has_none);
+        // Entries that a person wrote and this completed. Of those that came one after the other, the oldest.
+        let by_hand = others.iter().rev().filter(|copy| {
+            self.parts.iter().all(|part| part.is_written_by_hand(copy, self.format))
+        });
         let mut first = original.text.clone();
         let mut found = false;
         // Without the copies: what was there before tells which containers are not ours.
@@ -164,12 +168,17 @@ impl Job {
                 .unwrap_or(0)
         };
         let mut present = Vec::new();
+        let mut changed = None;
         for part in self.parts.iter().rev() {
             let as_is = self.as_it_stands(part, &first)?;
-            if let Some(new) = part.take(&first, self.format, &kept, force)? {
-                (first, found) = (new, true);
-                present.insert(0, as_is);
+            match part.take(&first, self.format, &kept, force) {
+                Ok(Some(new)) => first = new,
+                Ok(None) => continue,
+                Err(error @ PartError::Changed(_)) => changed = Some(error),
+                Err(error) => return Err(error),
             }
+            found = true;
+            present.insert(0, as_is);
         }
         if !found {
             return Ok(None);
@@ -178,16 +187,17 @@ impl Job {
             let mut text = (*copy).clone();
             for part in &present {
                 match part.put(&text, self.format) {
-                    Ok((new, Done::Added)) => text = new,
+                    Ok((new, Done::Added | Done::Updated)) => text = new,
                     _ => return false,
                 }
             }
             text == original.text
         };
-        Ok(Some(match copies.iter().find(gives_back) {
-            Some(copy) => (copy.clone(), true),
-            None => (first, false),
-        }))
+        match (copies.iter().chain(by_hand).find(gives_back), changed) {
+            (Some(copy), _) => Ok(Some((copy.clone(), true))),
+            (None, Some(error)) => Err(error),
+            (None, None) => Ok(Some((first, false))),
+        }
     }
 
     /// `part` with the entry that `text` has in its place.
