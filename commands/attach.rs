@@ -152,7 +152,7 @@ pub fn run(args: &Attach, ctx: &mut Context) -> Result<Answer, Failure> {
         let wish = args.wish(agent, &around);
         let scope = wish.scope.unwrap_or(around.default_scope(agent));
         let path = around.entry_files(agent, scope).into_iter().next().unwrap_or_default();
-        let document = whole(&printed(&wish, &around), agent.format);
+        let document = whole(&printed(&wish, &around)?, agent.format);
         ctx.print(&Printed { agent: agent.name, path: path.display().to_string(), document })?;
         return Ok(Answer::Yes);
     }

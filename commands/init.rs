@@ -33,7 +33,7 @@ struct Report {
 impl Text for Report {
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
         let what = if self.created { "made a project" } else { "there is a project already" };
-        writeln!(out, "{what}: {}", self.store)
+        writeln!(out, "{what}: {}", crate::cli::line(&self.store))
     }
 }
 

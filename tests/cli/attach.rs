@@ -444,3 +444,19 @@ fn an_entry_that_was_written_by_hand_is_given_back() {
     repo.sh(script).code(1);
     assert!(read("shop/.mcp.json").contains("6"));
 }
+
+#[test]
+fn a_store_whose_name_is_no_text_is_not_put_into_a_text() {
+    let repo = machine();
+    let script = |line: &str| format!("d=$(printf 'shop/a\\377b'); mkdir -p $d; cd $d; {line}");
+    let told = format!(
+        "fatal: the file of claude-desktop must name '{}/shop/a\u{fffd}b/.mk/mk.db', which is not UTF-8: \
+         no file of text can hold its name\n",
+        repo.path("").display().to_string().trim_end_matches('/')
+    );
+    repo.sh(&script("mk attach claude-desktop")).code(129).stderr(told.clone());
+    repo.sh(&script("mk attach --print claude-desktop")).code(129).stderr(told);
+    assert!(!repo.path(".config").exists());
+    repo.sh(&script("mk attach claude-code")).success();
+    repo.sh(&script("mk detach --all")).success();
+}

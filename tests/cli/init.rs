@@ -83,3 +83,17 @@ fn an_init_that_broke_off_is_done_again() {
         .collect();
     assert_eq!(names, [""; 0]);
 }
+
+#[test]
+fn a_path_is_told_on_one_line() {
+    let repo = Sandbox::empty();
+    let line = |what: &str| {
+        format!(
+            "{what}: {}/a\\nb/.mk/mk.db\n",
+            repo.path("").display().to_string().trim_end_matches('/')
+        )
+    };
+    let script = "d=$(printf 'a\\nb'); mkdir -p \"$d\"; cd \"$d\"; mk init";
+    repo.sh(script).success().stdout(line("made a project"));
+    repo.sh(script).success().stdout(line("there is a project already"));
+}

@@ -59,6 +59,10 @@ pub(super) fn jobs_of(
         through_agent: false,
         parts: vec![part],
     };
+    let takes_out = matches!(direction, Direction::Out { .. });
+    if !takes_out {
+        around.check_names(wish, scope)?;
+    }
     let entry = around.entry(wish, scope);
     let mut jobs: Vec<Job> = files
         .into_iter()
@@ -68,7 +72,6 @@ pub(super) fn jobs_of(
             Job { through_agent, ..job(path, agent.format, part) }
         })
         .collect();
-    let takes_out = matches!(direction, Direction::Out { .. });
     match &agent.hooks {
         Some(hooks) if wish.hooks || takes_out => {
             for path in around.hook_files(hooks, scope, wish.shared, takes_out) {

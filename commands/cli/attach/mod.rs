@@ -61,6 +61,10 @@ pub enum WishError {
     NoHooks { agent: &'static str },
     #[error("{agent} has no instruction file that mk knows")]
     NoInstructions { agent: &'static str },
+    #[error(
+        "the file of {agent} must name '{path}', which is not UTF-8: no file of text can hold its name"
+    )]
+    NotUtf8 { agent: &'static str, path: String },
 }
 
 /// What became of a file.
@@ -224,12 +228,15 @@ impl Prepared {
 }
 
 /// The entry of `wish` as it stands in a file: for agents that are not known here.
-#[must_use]
-pub fn printed(wish: &Wish, around: &Surroundings<'_>) -> Tree {
+///
+/// # Errors
+/// [`WishError::NotUtf8`]
+pub fn printed(wish: &Wish, around: &Surroundings<'_>) -> Result<Tree, WishError> {
     let scope = wish.scope.unwrap_or(around.default_scope(wish.agent));
+    around.check_names(wish, scope)?;
     let entry = around.entry(wish, scope).tree(wish.agent, &wish.name);
     let path: Vec<&str> = wish.agent.place.iter().copied().chain([wish.name.as_str()]).collect();
-    Tree::Map(Vec::new()).with(&path, &entry)
+    Ok(Tree::Map(Vec::new()).with(&path, &entry))
 }
 
 /// Whether anything tells that `agent` is used here: its configuration, or its program.

@@ -7,7 +7,7 @@ use mk::attach::agents::{Agent, Hooks};
 use mk::attach::entry::Entry;
 use serde::Serialize;
 
-use super::Wish;
+use super::{Wish, WishError};
 
 /// Whom a file is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -102,6 +102,23 @@ impl Surroundings<'_> {
         let real = there.canonicalize().ok()?;
         let real = if rest.as_os_str().is_empty() { real } else { real.join(rest) };
         (real != said).then_some(real)
+    }
+
+    /// Whether all that a file of `scope` must name can stand in a text.
+    ///
+    /// # Errors
+    /// [`WishError::NotUtf8`]
+    pub fn check_names(&self, wish: &Wish, scope: Scope) -> Result<(), WishError> {
+        let store = wish.agent.knows_no_project.then_some(&self.store);
+        let by_path = scope == Scope::User && wish.command.is_none();
+        let program = by_path.then_some(&self.program);
+        match store.into_iter().chain(program).find(|path| path.to_str().is_none()) {
+            Some(path) => {
+                let path = path.display().to_string();
+                Err(WishError::NotUtf8 { agent: wish.agent.name, path })
+            }
+            None => Ok(()),
+        }
     }
 
     /// The server as `wish` wants it started from a file of `scope`.
