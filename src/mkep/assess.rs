@@ -56,7 +56,7 @@ pub(super) fn record(request: &Request) -> Result<Members, Refusal> {
     record.set("advisory", true);
     record.set("recommendation", recommendation);
     record.set("reason_code", reason);
-    let inputs = check::pattern("assessment.inputs_digest", inputs, check::is_digest)?;
+    let inputs = check::pattern("assessment.inputs_digest", inputs, check::DIGEST)?;
     record.set("inputs_digest", inputs);
     let none = Json::List(Vec::new());
     let caveats = given.get("caveats").filter(|caveats| !caveats.is_falsy()).unwrap_or(&none);

@@ -13,7 +13,23 @@ pub const HOLDER_MAX: usize = 256;
 pub const LIST_MAX: usize = 32;
 
 /// What a pattern must match, whole.
-pub type Form = fn(&str) -> bool;
+#[derive(Debug, Clone, Copy)]
+pub struct Form {
+    /// As a regular expression.
+    shown: &'static str,
+    matches: fn(&str) -> bool,
+}
+
+pub const GOAL_ID: Form =
+    Form { shown: "[a-z0-9][a-z0-9._-]{1,31}/[a-z0-9][a-z0-9._-]{1,63}", matches: is_goal_id };
+pub const GATE_ID: Form = Form { shown: "[a-z0-9][a-z0-9._-]{2,79}", matches: is_gate_id };
+pub const SCOPE_KEY: Form = Form { shown: "[a-z0-9][a-z0-9._/-]{0,79}", matches: is_scope_key };
+pub const PAYLOAD_SCHEMA: Form =
+    Form { shown: "[a-z0-9][a-z0-9._-]{0,63}/[0-9]{1,3}", matches: is_payload_schema };
+/// Handoffs and origins.
+pub const ID: Form = Form { shown: "[0-9a-f]{32}", matches: is_id };
+/// Digests and operation ids.
+pub const DIGEST: Form = Form { shown: "[0-9a-f]{64}", matches: is_digest };
 
 /// A text of 1 to 512 characters; with `None`, an absent one, no string.
 pub fn text(path: &str, value: Option<&Json>) -> Result<Json, Refusal> {
@@ -57,8 +73,10 @@ pub fn pattern<'a>(path: &str, value: Option<&'a Json>, form: Form) -> Result<&'
     let Some(Json::Text(text)) = value else {
         return Err(Refusal::at(Code::Type, path, "is not a string"));
     };
-    let found = text.as_str().filter(|text| form(text));
-    found.ok_or_else(|| Refusal::at(Code::Pattern, path, "is not of its form"))
+    let found = text.as_str().filter(|text| (form.matches)(text));
+    let refused =
+        || Refusal::at(Code::Pattern, path, &format!("is not of the form {}", form.shown));
+    found.ok_or_else(refused)
 }
 
 /// One of a closed set of strings.
@@ -115,26 +133,22 @@ fn is_word(text: &str, least: usize, most: usize, also: &[u8]) -> bool {
         && bytes.iter().all(|byte| plain(*byte) || also.contains(byte))
 }
 
-/// `[a-z0-9][a-z0-9._-]{1,31}/[a-z0-9][a-z0-9._-]{1,63}`
 #[must_use]
 pub fn is_goal_id(text: &str) -> bool {
     text.split_once('/')
         .is_some_and(|(team, name)| is_word(team, 2, 32, b"._-") && is_word(name, 2, 64, b"._-"))
 }
 
-/// `[a-z0-9][a-z0-9._-]{2,79}`
 #[must_use]
 pub fn is_gate_id(text: &str) -> bool {
     is_word(text, 3, 80, b"._-")
 }
 
-/// `[a-z0-9][a-z0-9._/-]{0,79}`
 #[must_use]
 pub fn is_scope_key(text: &str) -> bool {
     is_word(text, 1, 80, b"._/-")
 }
 
-/// `[a-z0-9][a-z0-9._-]{0,63}/[0-9]{1,3}`
 #[must_use]
 pub fn is_payload_schema(text: &str) -> bool {
     text.split_once('/').is_some_and(|(name, version)| {
@@ -148,13 +162,11 @@ fn is_hex(text: &str, length: usize) -> bool {
     text.len() == length && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// `[0-9a-f]{32}`: handoffs and origins.
 #[must_use]
 pub fn is_id(text: &str) -> bool {
     is_hex(text, 32)
 }
 
-/// `[0-9a-f]{64}`: digests and operation ids.
 #[must_use]
 pub fn is_digest(text: &str) -> bool {
     is_hex(text, 64)

@@ -20,7 +20,7 @@ const VERDICTS: &[&str] = &["pass", "fail"];
 
 pub(super) fn declare(request: &Request) -> Result<Members, Refusal> {
     let mut record = record::common("gate_declared", request)?;
-    let gate_id = check::pattern("gate_id", request.target("gate_id"), check::is_gate_id)?;
+    let gate_id = check::pattern("gate_id", request.target("gate_id"), check::GATE_ID)?;
     record.set("gate_id", gate_id);
     record.set("description", check::text("description", request.arg("description"))?);
     let Some(Json::Object(verification)) = request.arg("verification") else {
@@ -37,7 +37,7 @@ pub(super) fn declare(request: &Request) -> Result<Members, Refusal> {
     let scope = match request.given("scope_key") {
         // The longest gate id is a scope key too.
         None => gate_id,
-        given => check::pattern("scope_key", given, check::is_scope_key)?,
+        given => check::pattern("scope_key", given, check::SCOPE_KEY)?,
     };
     record.set("scope_key", scope);
     Ok(record)
@@ -45,7 +45,7 @@ pub(super) fn declare(request: &Request) -> Result<Members, Refusal> {
 
 pub(super) fn transition(request: &Request) -> Result<Members, Refusal> {
     let mut record = record::common("gate_transition", request)?;
-    let gate_id = check::pattern("gate_id", request.target("gate_id"), check::is_gate_id)?;
+    let gate_id = check::pattern("gate_id", request.target("gate_id"), check::GATE_ID)?;
     record.set("gate_id", gate_id);
     record.set("to_status", check::text("to_status", request.arg("to_status"))?);
     for name in ["reopen_reason", "receipt_id"] {
@@ -58,11 +58,11 @@ pub(super) fn transition(request: &Request) -> Result<Members, Refusal> {
 
 pub(super) fn receipt(request: &Request) -> Result<Members, Refusal> {
     let mut record = record::common("evidence_receipt", request)?;
-    let gate_id = check::pattern("gate_id", request.target("gate_id"), check::is_gate_id)?;
+    let gate_id = check::pattern("gate_id", request.target("gate_id"), check::GATE_ID)?;
     record.set("gate_id", gate_id);
     record.set("verdict", check::choice("verdict", request.arg("verdict"), VERDICTS)?);
     let digest = request.arg("content_sha256");
-    record.set("content_sha256", check::pattern("content_sha256", digest, check::is_digest)?);
+    record.set("content_sha256", check::pattern("content_sha256", digest, check::DIGEST)?);
     record.set("summary", check::text("summary", request.arg("summary"))?);
     if let Some(given) = request.given("observed_at") {
         record.set("observed_at", super::moment::Moment::read(given)?);

@@ -26,7 +26,7 @@ pub(super) fn declare(request: &Request) -> Result<Members, Refusal> {
         record.set("owner_hint", check::text("owner_hint", given)?);
     }
     if let given @ Some(_) = request.given("parent_goal_id") {
-        let parent = check::pattern("parent_goal_id", given, check::is_goal_id)?;
+        let parent = check::pattern("parent_goal_id", given, check::GOAL_ID)?;
         record.set("parent_goal_id", parent);
     }
     Ok(record)

@@ -43,7 +43,7 @@ pub(super) fn declare(request: &Request) -> Result<Members, Refusal> {
     record.set("payload_digest", digest);
     let schema = match request.arg("payload_schema") {
         None => PAYLOAD_SCHEMA,
-        given => check::pattern("payload_schema", given, check::is_payload_schema)?,
+        given => check::pattern("payload_schema", given, check::PAYLOAD_SCHEMA)?,
     };
     record.set("payload_schema", schema);
     if let Some(given) = request.given("expires_at") {
@@ -54,7 +54,7 @@ pub(super) fn declare(request: &Request) -> Result<Members, Refusal> {
 
 pub(super) fn transition(request: &Request) -> Result<Members, Refusal> {
     let mut record = record::common("handoff_transition", request)?;
-    let handoff_id = check::pattern("handoff_id", request.target("handoff_id"), check::is_id)?;
+    let handoff_id = check::pattern("handoff_id", request.target("handoff_id"), check::ID)?;
     record.set("handoff_id", handoff_id);
     record.set("to_status", check::text("to_state", request.arg("to_state"))?);
     Ok(record)
@@ -121,15 +121,15 @@ impl<'a> Envelope<'a> {
             let path = "envelope.envelope_schema";
             return Err(Refusal::at(Code::Pattern, path, "is not known here"));
         }
-        let origin_instance_id = word("origin_instance_id", check::is_id)?;
-        let handoff_id = word("handoff_id", check::is_id)?;
-        let payload_schema = word("payload_schema", check::is_payload_schema)?;
+        let origin_instance_id = word("origin_instance_id", check::ID)?;
+        let handoff_id = word("handoff_id", check::ID)?;
+        let payload_schema = word("payload_schema", check::PAYLOAD_SCHEMA)?;
         let (payload, computed) = payload("envelope.payload", members.get("payload"))?;
-        let payload_digest = word("payload_digest", check::is_digest)?;
+        let payload_digest = word("payload_digest", check::DIGEST)?;
         let expires_at = members.given("expires_at").map(Moment::read).transpose()?;
-        word("goal_id", check::is_goal_id)?;
+        word("goal_id", check::GOAL_ID)?;
         Moment::read(members.get("exported_at").unwrap_or(&Json::Null))?;
-        let envelope_digest = word("envelope_digest", check::is_digest)?;
+        let envelope_digest = word("envelope_digest", check::DIGEST)?;
         let whole = canonical::digest(&members.without(&["envelope_digest"]), Arrays::Record)?;
         agree("envelope.envelope_digest", envelope_digest, &whole)?;
         agree("envelope.payload_digest", payload_digest, &computed)?;

@@ -21,7 +21,7 @@ pub const TTL_MAX: i64 = 86_400;
 
 pub(super) fn acquire(request: &Request) -> Result<Members, Refusal> {
     let mut record = record::common("lease_grant", request)?;
-    let scope = check::pattern("scope_key", request.target("scope_key"), check::is_scope_key)?;
+    let scope = check::pattern("scope_key", request.target("scope_key"), check::SCOPE_KEY)?;
     record.set("scope_key", scope);
     record.set("holder", check::holder("holder", request.arg("holder"))?);
     let ttl = request.arg("ttl_seconds").unwrap_or(&Json::Null);
@@ -36,7 +36,7 @@ pub(super) fn acquire(request: &Request) -> Result<Members, Refusal> {
 
 pub(super) fn release(request: &Request) -> Result<Members, Refusal> {
     let mut record = record::common("lease_release", request)?;
-    let scope = check::pattern("scope_key", request.target("scope_key"), check::is_scope_key)?;
+    let scope = check::pattern("scope_key", request.target("scope_key"), check::SCOPE_KEY)?;
     record.set("scope_key", scope);
     record.set("lease_id", check::text("lease_id", request.arg("lease_id"))?);
     if let given @ Some(_) = request.given("released_by") {

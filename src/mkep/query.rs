@@ -37,7 +37,7 @@ pub(super) fn answer(
 }
 
 fn goal_and_now(request: &Request) -> Result<(&str, Moment), Refusal> {
-    let goal_id = check::pattern("goal_id", request.target("goal_id"), check::is_goal_id)?;
+    let goal_id = check::pattern("goal_id", request.target("goal_id"), check::GOAL_ID)?;
     Ok((goal_id, request.now()?))
 }
 
@@ -115,8 +115,8 @@ fn handoff_export(
     request: &Request,
     around: &Surroundings,
 ) -> Result<Members, Stop> {
-    let goal_id = check::pattern("goal_id", request.target("goal_id"), check::is_goal_id)?;
-    let handoff_id = check::pattern("handoff_id", request.target("handoff_id"), check::is_id)?;
+    let goal_id = check::pattern("goal_id", request.target("goal_id"), check::GOAL_ID)?;
+    let handoff_id = check::pattern("handoff_id", request.target("handoff_id"), check::ID)?;
     let declared = declaration(txn, goal_id, handoff_id)?;
     let declared = declared.ok_or_else(|| handoff::not_declared("handoff_declared"))?;
     let now = request.now()?;

@@ -59,7 +59,7 @@ pub(super) fn shared(
     request: &Request,
     privacy: &'static str,
 ) -> Result<Members, Refusal> {
-    let goal_id = check::pattern("goal_id", request.target("goal_id"), check::is_goal_id)?;
+    let goal_id = check::pattern("goal_id", request.target("goal_id"), check::GOAL_ID)?;
     let now = request.now()?;
     let privacy = match request.arg("privacy") {
         None => privacy,

@@ -37,7 +37,7 @@ fn a_goal_is_declared_read_shown_and_verified() {
         $ mk exec state team/none --now 2026-08-04T11:30:00Z
         team/none: not declared (record 0)
         $ mk exec state Team/None --now 2026-08-04T11:30:00Z
-        ! error: goal_id is not of its form (E_PATTERN)
+        ! error: goal_id is not of the form [a-z0-9][a-z0-9._-]{1,31}/[a-z0-9][a-z0-9._-]{1,63} (E_PATTERN)
         [1]
         $ mk exec state team/alpha --now soon
         ! error: not a time of MKEP-TIME/1 (E_TIME_FORMAT)
