@@ -11,6 +11,8 @@ use crate::cli::{Context, Failure, Text};
 
 /// Print or change a setting of the project
 ///
+/// Of a setting that is not set nothing is printed, and the exit status is 1, as with git config.
+///
 /// The settings:
 ///   agent.id         who acts if neither --agent nor MK_AGENT says
 ///   core.durability  full (default): what was answered survives a power cut; normal: it survives
