@@ -1,6 +1,6 @@
 //! The server, started as an agent starts it.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -169,7 +169,11 @@ impl Talk {
     }
 
     fn send(&mut self, message: &Value) -> Result<(), String> {
-        writeln!(self.stdin, "{message}").map_err(|error| format!("does not read: {error}"))
+        match writeln!(self.stdin, "{message}") {
+            // It has ended: its answers say so, whether that was before or after this.
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            sent => sent.map_err(|error| format!("does not read: {error}")),
+        }
     }
 
     /// The result of a request. Notifications that come before it are passed over.
