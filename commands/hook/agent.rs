@@ -4,7 +4,7 @@ use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mk::code::Code;
+use mk::code::{Code, Coded};
 use mk::hook::answer::{self, Enforce};
 use mk::hook::{self, Call, Caller, Dialect, Occasion, Which};
 use mk::id::EventId;
@@ -38,7 +38,7 @@ pub fn run(name: &str, dialect: Dialect, ctx: &mut Context) -> Result<Answer, Fa
                 0 => {
                     Failure::new(Code::TOO_LARGE, format!("stdin has more than {INPUT_MAX} bytes"))
                 }
-                _ => Failure::usage(unread.to_string()),
+                _ => Failure::new(unread.code(), unread.to_string()),
             };
             strictly(unread.before_edit.as_deref(), dialect, ctx, failure)
         }

@@ -2,12 +2,14 @@
 //!
 //! Rule: docs/spec/attach.md, section 6.1.
 
-use std::io::Read;
+use std::io::{self, Read};
 
 use serde_json::Value;
+use serde_json::error::Category;
 
 use super::patch;
-use super::sent::Sent;
+use super::sent::{Sent, text_of};
+use crate::code::{Code, Coded};
 
 /// Whose hook it is: what it sends, and how it wants to be answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,11 +71,43 @@ pub struct Ran {
 
 /// What an agent sent is no call.
 #[derive(Debug, thiserror::Error)]
-#[error("stdin is not the JSON of a hook: {why}")]
+#[error("{why}")]
 pub struct Unread {
-    why: String,
+    why: Why,
     /// The event, if as much was read as that it comes before an edit.
     pub before_edit: Option<String>,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum Why {
+    #[error("cannot read stdin: {0}")]
+    Io(io::Error),
+    #[error("stdin is not the JSON of a hook: {0}")]
+    NoCall(String),
+}
+
+impl Coded for Unread {
+    fn code(&self) -> Code {
+        match &self.why {
+            Why::Io(error) => Code::of_io(error),
+            Why::NoCall(_) => Code::INVALID_ARGUMENT,
+        }
+    }
+}
+
+impl From<serde_json::Error> for Why {
+    fn from(error: serde_json::Error) -> Self {
+        let (line, column) = (error.line(), error.column());
+        Self::NoCall(match error.classify() {
+            Category::Io => return Self::Io(error.into()),
+            Category::Eof if (line, column) == (1, 0) => "it is empty".to_owned(),
+            Category::Eof => "it ends too early".to_owned(),
+            Category::Data => "it is no object".to_owned(),
+            Category::Syntax => {
+                format!("line {line}, column {column} is no JSON, or nested too deeply")
+            }
+        })
+    }
 }
 
 /// Which of the things that happen to a tool an event tells of.
@@ -99,12 +133,12 @@ impl Call {
     /// Reads what an agent sends. What a file holds is passed over, and not read into memory.
     ///
     /// # Errors
-    /// If it is no JSON object, a member has another type than it always has, or what is about to be edited
-    /// is not said. What is not known is passed over.
+    /// If it is no JSON object, or the event, the tool or what is about to be edited is not said. What is not
+    /// known is passed over, and what is no Unicode is read as U+FFFD.
     pub fn read(input: impl Read, dialect: Dialect) -> Result<Self, Unread> {
         let mut sent = Sent::default();
-        let read = sent.read(input).map_err(|error| error.to_string());
-        let occasion = read.and_then(|()| sent.occasion(dialect));
+        let read = sent.read(input).map_err(Why::from);
+        let occasion = read.and_then(|()| sent.occasion(dialect).map_err(Why::NoCall));
         let occasion = occasion.map_err(|why| {
             let is_edit = sent.tool_name.as_deref().is_none_or(|tool| dialect.edits(tool));
             let is_before = Stage::of(&sent.hook_event_name) == Some(Stage::Before);
@@ -142,6 +176,9 @@ impl Dialect {
 
 impl Sent {
     fn occasion(&self, dialect: Dialect) -> Result<Occasion, String> {
+        if let Some(name) = self.wrong {
+            return Err(format!("{name} is no text"));
+        }
         match (self.hook_event_name.as_str(), Stage::of(&self.hook_event_name)) {
             ("SessionStart", _) => Ok(Occasion::SessionStart),
             ("UserPromptSubmit" | "BeforeAgent", _) => Ok(Occasion::Prompt),
@@ -254,13 +291,4 @@ fn told_status(response: &Value) -> Option<i64> {
     let code = ["exit_code", "exitCode"].iter().find_map(|name| response[*name].as_i64());
     // An error is no success, whatever else is said.
     code.filter(|code| !is_error || *code != 0).or(is_error.then_some(1))
-}
-
-/// A text, or the JSON of what is none.
-fn text_of(value: &Value) -> String {
-    match value {
-        Value::Null => String::new(),
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
 }

@@ -5,6 +5,7 @@
 
 pub mod answer;
 pub mod call;
+mod lossy;
 mod patch;
 mod record;
 mod sent;

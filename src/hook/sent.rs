@@ -10,6 +10,8 @@ use serde::de::value::SeqAccessDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
+use super::lossy::Lossy;
+
 /// Members that hold what a file says or said. They are passed over as they come, however long.
 const LONG: &[&str] = &[
     "content",
@@ -38,12 +40,15 @@ pub(super) struct Sent {
     pub error: Value,
     pub is_interrupt: bool,
     pub duration_ms: Option<f64>,
+    /// A member that says what the call is about, and is no text.
+    pub wrong: Option<&'static str>,
 }
 
 impl Sent {
-    /// Reads one object. What came before an error is kept.
+    /// Reads one object. What came before an error is kept. A member of another type than it should have is
+    /// as good as none, but for those that say what the call is about.
     pub fn read(&mut self, input: impl Read) -> Result<(), serde_json::Error> {
-        let mut json = serde_json::Deserializer::from_reader(input);
+        let mut json = serde_json::Deserializer::from_reader(Lossy::new(input));
         self.deserialize(&mut json)?;
         json.end()
     }
@@ -67,22 +72,46 @@ impl<'de> Visitor<'de> for &mut Sent {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(name) = map.next_key::<String>()? {
             match name.as_str() {
-                "session_id" => self.session_id = map.next_value()?,
-                "cwd" => self.cwd = map.next_value()?,
-                "hook_event_name" => self.hook_event_name = map.next_value()?,
-                "tool_name" => self.tool_name = map.next_value()?,
+                // Whatever it is, it tells one session from another.
+                "session_id" => self.session_id = text_of(&map.next_value()?),
+                "cwd" => self.cwd = text(map.next_value()?),
+                "hook_event_name" => match map.next_value()? {
+                    Value::String(event) => self.hook_event_name = event,
+                    _ => self.wrong = Some("hook_event_name"),
+                },
+                "tool_name" => match map.next_value()? {
+                    Value::String(tool) => self.tool_name = Some(tool),
+                    Value::Null => self.tool_name = None,
+                    _ => self.wrong = Some("tool_name"),
+                },
                 "tool_input" => self.tool_input = map.next_value::<Short>()?.0,
                 "tool_response" => self.tool_response = map.next_value::<Short>()?.0,
-                "tool_use_id" => self.tool_use_id = map.next_value()?,
+                "tool_use_id" => self.tool_use_id = text(map.next_value()?),
                 "error" => self.error = map.next_value()?,
-                "is_interrupt" => self.is_interrupt = map.next_value()?,
-                "duration_ms" => self.duration_ms = map.next_value()?,
+                "is_interrupt" => self.is_interrupt = map.next_value::<Value>()? == true,
+                "duration_ms" => self.duration_ms = map.next_value::<Value>()?.as_f64(),
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                 }
             }
         }
         Ok(())
+    }
+}
+
+fn text(value: Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text),
+        _ => None,
+    }
+}
+
+/// A text, or the JSON of what is none.
+pub(super) fn text_of(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
     }
 }
 

@@ -23,6 +23,7 @@ mod gc;
 mod generated;
 mod history;
 mod hook;
+mod hook_edits;
 mod identity;
 mod init;
 mod input;

@@ -1,0 +1,147 @@
+//! `mk hook`: spellings of an edit that must not get it past a lease.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::hook::{Answered, Shop};
+
+/// A project in which `holder` has `src/`.
+fn leased() -> Shop {
+    let shop = Shop::new();
+    fs::create_dir_all(shop.0.path("src")).unwrap();
+    fs::create_dir_all(shop.0.path("sub")).unwrap();
+    shop.0.write("src/a.rs", "");
+    shop.0.mk("--agent holder lease acquire src/ --ttl 600").success();
+    shop
+}
+
+#[track_caller]
+fn is_denied(answered: &Answered, what: &str) {
+    let Answered { stdout, stderr } = answered;
+    assert!(
+        stdout.contains(r#""permissionDecision":"deny""#) && stdout.contains("lease-held: "),
+        "{what}: {stdout}{stderr}"
+    );
+    assert!(stdout.contains("is leased to 'holder' for 600 s more"), "{what}: {stdout}");
+    assert_eq!(stderr, "", "{what}");
+}
+
+fn patches(shop: &mut Shop, hunks: &str) -> Answered {
+    let patch = format!("*** Begin Patch\n{hunks}*** End Patch\n");
+    shop.tool("codex", "s", "PreToolUse", "apply_patch", json!({ "command": patch }))
+}
+
+#[test]
+fn white_space_before_a_header_of_a_patch_hides_no_file() {
+    let mut shop = leased();
+    for hunks in [
+        " *** Update File: src/a.rs\n@@\n-x\n+y\n",
+        "\t*** Delete File: src/a.rs \n",
+        "*** Add File: ok.rs\n+y\n  *** Add File: src/b.rs\n+y\n",
+        "*** Update File: ok.rs\n  *** Move to: src/b.rs\n@@\n-x\n+y\n",
+    ] {
+        is_denied(&patches(&mut shop, hunks), hunks);
+    }
+    assert_eq!(shop.held(), ["src/"]);
+}
+
+#[test]
+fn a_command_that_is_a_patch_is_split_as_a_shell_does() {
+    let mut shop = leased();
+    fs::create_dir(shop.0.path("a&&b")).unwrap();
+    shop.0.mk("--agent holder lease acquire 'a&&b/' --ttl 600").success();
+    for before in ["cd\tsrc && ", "cd 'a&&b' && ", "cd \"a&&b\"&&\n", "cd s'r'c \t&&\t"] {
+        let command = format!(
+            "{before}apply_patch <<'EOF'\n*** Begin Patch\n*** Delete File: a.rs\n*** End Patch\nEOF\n"
+        );
+        let answered = shop.tool("codex", "s", "PreToolUse", "Bash", json!({ "command": command }));
+        is_denied(&answered, before);
+    }
+}
+
+#[test]
+fn half_a_surrogate_pair_and_what_is_no_utf_8_lose_nothing() {
+    let mut shop = leased();
+    let place = shop.0.path("").display().to_string();
+    let send = |shop: &mut Shop, head: &str, rest: &[u8]| {
+        let head = format!(r#"{{"session_id":"s","cwd":"{place}","hook_event_name":{head}"#);
+        shop.0.input = [head.as_bytes(), rest].concat();
+        let done = shop.0.mk("hook claude-code").code(0);
+        shop.0.input.clear();
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        let output = done.get_output();
+        Answered { stdout: text(&output.stdout), stderr: text(&output.stderr) }
+    };
+    let edit = r#""PreToolUse","tool_name":"Edit","tool_input":"#;
+    for rest in [
+        &br#"{"file_path":"src/a.rs","old_string":"\ud83d"}}"#[..],
+        b"{\"file_path\":\"src/a.rs\",\"old_string\":\"\xff\"}}",
+        br#"{"file_path":"src/\udc00.rs"}}"#,
+        br#"{"file_path":"src/a.rs","\ud83d":1},"\udfff":{"\ud83d":"\ud83d"}}"#,
+    ] {
+        is_denied(&send(&mut shop, edit, rest), &rest.escape_ascii().to_string());
+    }
+    let failed = r#""PostToolUseFailure","tool_name":"Bash","tool_input":{"command":"a "#;
+    let done = send(&mut shop, failed, br#"\ud83d"},"error":"Exit code 2\n\ud83d"}"#);
+    assert_eq!(done.stderr, "");
+    let ran = r#""PostToolUse","tool_name":"Bash","tool_input":{"command":"b "#;
+    let done =
+        send(&mut shop, ran, b"\xc3\"},\"tool_response\":{\"stdout\":\"\\ud83d\\ude42 \\ud83d\"}}");
+    assert_eq!(done.stderr, "");
+    let events = shop.events();
+    let told = |event: &Value| {
+        ["command", "output", "exit_code"].map(|name| event["payload"][name].clone())
+    };
+    assert_eq!(told(&events[1]), [json!("a \u{fffd}"), json!("\u{fffd}"), json!(2)]);
+    assert_eq!(told(&events[0]), [json!("b \u{fffd}"), json!("\u{1f642} \u{fffd}"), json!(0)]);
+}
+
+#[test]
+fn a_member_of_no_concern_may_have_any_type() {
+    let mut shop = leased();
+    let edit = json!({
+        "session_id": "s", "cwd": "/repo", "hook_event_name": "PreToolUse", "tool_name": "Edit",
+        "tool_input": { "file_path": "/repo/src/a.rs" }, "tool_use_id": "t1",
+    });
+    for value in [json!(null), json!(5), json!([1]), json!({}), json!(true)] {
+        for name in ["session_id", "cwd", "tool_use_id", "is_interrupt", "duration_ms", "error"] {
+            let mut edit = edit.clone();
+            edit[name] = value.clone();
+            is_denied(&shop.call("claude-code", &edit), &edit.to_string());
+        }
+    }
+    // Sessions that are numbers are as many sessions.
+    let session = |n: u32| {
+        json!({
+            "session_id": n, "cwd": "/repo", "hook_event_name": "PreToolUse", "tool_name": "Edit",
+            "tool_input": { "file_path": "/repo/b.rs" },
+        })
+    };
+    assert_eq!(shop.call("claude-code", &session(1)).stdout, "");
+    assert!(shop.call("claude-code", &session(2)).stdout.contains("in another session"));
+}
+
+#[test]
+fn what_is_no_call_is_said_in_plain_words() {
+    let mut shop = leased();
+    for (input, told) in [
+        ("", "it is empty"),
+        (r#"{"hook_event_name":"PreToolUse","tool_na"#, "it ends too early"),
+        ("[]", "it is no object"),
+        ("5", "it is no object"),
+        ("{} {}", "line 1, column 4 is no JSON, or nested too deeply"),
+        (r#"{"hook_event_name":5}"#, "hook_event_name is no text"),
+        (r#"{"hook_event_name":"PreToolUse","tool_name":[]}"#, "tool_name is no text"),
+    ] {
+        let answered = shop.call("claude-code", &Value::from(input));
+        assert_eq!(answered.stdout, "");
+        let expected = format!("mk hook: stdin is not the JSON of a hook: {told}\n");
+        assert_eq!(answered.stderr, expected, "{input}");
+    }
+    shop.0
+        .sh("mk hook claude-code < .")
+        .code(0)
+        .stdout("")
+        .stderr("mk hook: cannot read stdin: Is a directory (os error 21)\n");
+}
