@@ -8,7 +8,7 @@ use mk::code::{Code, Coded};
 use mk::hook::answer::{self, Enforce};
 use mk::hook::{self, Call, Caller, Dialect, Occasion, Which};
 use mk::id::EventId;
-use mk::lease::{LeaseError, Resource, ResourceError};
+use mk::lease::{Held, LeaseError, Resource, ResourceError};
 use mk::log::Log;
 use mk::revision;
 use mk::store::ReadTxn;
@@ -72,11 +72,18 @@ fn act(
         })?;
     }
     let before_edit = matches!(call.occasion, Occasion::BeforeEdit(_)).then_some(&*call.event);
-    answer(call, dialect, ctx).or_else(|failure| strictly(before_edit, dialect, ctx, failure))
+    let answered = ctx.directory().and_then(|here| answer(call, &here, dialect, ctx));
+    answered.or_else(|failure| strictly(before_edit, dialect, ctx, failure))
 }
 
-/// Does what the call is for, and makes what the agent gets to read, if anything.
-fn answer(call: &Call, dialect: Dialect, ctx: &mut Context) -> Result<Option<Value>, Failure> {
+/// Does what the call is for, and makes what the agent gets to read, if anything. Names of files are relative
+/// to `here`.
+fn answer(
+    call: &Call,
+    here: &Path,
+    dialect: Dialect,
+    ctx: &mut Context,
+) -> Result<Option<Value>, Failure> {
     match &call.occasion {
         Occasion::Other => Ok(None),
         Occasion::Prompt => news(call, ctx),
@@ -90,10 +97,14 @@ fn answer(call: &Call, dialect: Dialect, ctx: &mut Context) -> Result<Option<Val
             news(call, ctx)?;
             Ok(Some(answer::context(&call.event, &text)))
         }
-        Occasion::BeforeEdit(files) => before_edit(call, files, dialect, ctx),
+        Occasion::BeforeEdit(files) => before_edit(&call.event, (files, here), dialect, ctx),
         Occasion::AfterEdit(files) => {
-            let taken = take(files, ctx)?;
-            Ok(taken.err().map(|held| answer::context(&call.event, &answer::held(&held))))
+            let taken = take(files, here, ctx)?;
+            match (taken.held, taken.unleased) {
+                (Some(held), _) => Ok(Some(answer::context(&call.event, &answer::held(&held)))),
+                (None, Some(failure)) => Err(failure),
+                (None, None) => Ok(None),
+            }
         }
         Occasion::AfterCommand(ran) => {
             let which = ctx.read(|txn| Ok(txn.setting("hook.record")?))?;
@@ -128,8 +139,8 @@ fn news(call: &Call, ctx: &Context) -> Result<Option<Value>, Failure> {
 }
 
 fn before_edit(
-    call: &Call,
-    files: &[String],
+    event: &str,
+    (files, here): (&[String], &Path),
     dialect: Dialect,
     ctx: &mut Context,
 ) -> Result<Option<Value>, Failure> {
@@ -137,27 +148,40 @@ fn before_edit(
     if enforce == Enforce::Off {
         return Ok(None);
     }
-    let taken = take(files, ctx)?;
-    Ok(taken
-        .err()
-        .and_then(|held| answer::refusal(dialect, enforce, &call.event, &answer::held(&held))))
+    let taken = take(files, here, ctx)?;
+    match (taken.held, taken.unleased) {
+        // A warning lets the edit pass, which strictness may not.
+        (held, Some(failure)) if held.is_none() || enforce == Enforce::Warn => Err(failure),
+        (held, _) => {
+            Ok(held.and_then(|held| answer::refusal(dialect, enforce, event, &answer::held(&held))))
+        }
+    }
+}
+
+/// What came of leasing the files of an edit.
+struct Taken {
+    /// What stands in the way: then nothing was leased.
+    held: Option<Box<Held>>,
+    /// Why a file cannot be leased.
+    unleased: Option<Failure>,
 }
 
 /// Leases the files of the project among `files`; or tells who stands in the way.
-fn take(files: &[String], ctx: &mut Context) -> Result<Result<(), Box<mk::lease::Held>>, Failure> {
+fn take(files: &[String], here: &Path, ctx: &mut Context) -> Result<Taken, Failure> {
     let store = ctx.store_path()?;
-    let resources = ctx.read(|txn| resources(txn, files, &store, ctx))?;
-    if resources.is_empty() {
-        return Ok(Ok(()));
+    let Named { resources, above, unleased } =
+        ctx.read(|txn| named(txn, files, here, &store, ctx))?;
+    if resources.is_empty() && above.is_empty() {
+        return Ok(Taken { held: None, unleased });
     }
-    let taken = ctx.write(|txn, actor, outside| {
+    let held = ctx.write(|txn, actor, outside| {
         let (mut log, now) = (Log::open(txn)?, actor.lease_now());
-        Ok(match hook::take(&mut log, &resources, caller(actor), (now, outside)) {
-            Err(LeaseError::Held(held)) => Err(held),
-            taken => Ok(taken?),
+        Ok(match hook::take(&mut log, (&resources, &above), caller(actor), (now, outside)) {
+            Err(LeaseError::Held(held)) => Some(held),
+            taken => taken.map(|()| None)?,
         })
     })?;
-    Ok(taken)
+    Ok(Taken { held, unleased })
 }
 
 /// With `hook.strict`, an edit is refused where the memory cannot be asked. `before_edit` is the event, if it
@@ -188,31 +212,56 @@ fn caller(actor: &Actor) -> Caller<'_> {
     }
 }
 
+/// What the files of an edit are to a project.
+#[derive(Default)]
+struct Named {
+    resources: Vec<Resource>,
+    /// Directories with files whose own names cannot be leased.
+    above: Vec<Resource>,
+    /// Why the first of these cannot.
+    unleased: Option<Failure>,
+}
+
 /// What `files` are to the project that has its store at `store`; those outside of it are nothing.
 ///
 /// A file that is reached through a link counts by both names, so that who spells it as it is meets who
 /// came by the link.
-fn resources(
+fn named(
     txn: &dyn ReadTxn,
     files: &[String],
+    here: &Path,
     store: &Path,
     ctx: &Context,
-) -> Result<Vec<Resource>, Failure> {
-    let (here, named) = (ctx.directory()?, ctx.named_store()?);
-    let mut found = Vec::new();
+) -> Result<Named, Failure> {
+    let store_given = ctx.named_store()?;
+    let mut found = Named::default();
+    let keep = |resources: &mut Vec<Resource>, resource: Resource| {
+        if !resources.contains(&resource) {
+            resources.push(resource);
+        }
+    };
     for file in files {
         let path = here.join(file);
         for path in [Some(path.clone()), resolved(&path)].into_iter().flatten() {
-            let directory = path.ancestors().skip(1).find(|it| it.is_dir()).unwrap_or(&here);
-            if named.is_none() && !is_of(directory, store) {
+            let directory = path.ancestors().skip(1).find(|it| it.is_dir()).unwrap_or(here);
+            if store_given.is_none() && !is_of(directory, store) {
                 continue;
             }
-            let whereabouts = Whereabouts { here: directory.to_owned(), named: named.clone() };
-            let Some(text) = path.to_str() else { continue };
-            match Resource::locate(text, &whereabouts.place(txn)?) {
-                Ok(resource) if !found.contains(&resource) => found.push(resource),
-                Ok(_) | Err(ResourceError::Outside { .. } | ResourceError::Root(_)) => {}
-                Err(error) => return Err(error.into()),
+            let whereabouts =
+                Whereabouts { here: directory.to_owned(), named: store_given.clone() };
+            let place = whereabouts.place(txn)?;
+            let located = path.to_str().map(|text| Resource::locate(text, &place));
+            match located {
+                Some(Ok(resource)) => keep(&mut found.resources, resource),
+                Some(Err(ResourceError::Outside { .. } | ResourceError::Root(_))) => {}
+                None | Some(Err(_)) => {
+                    if let Some(above) = Resource::above(&path.to_string_lossy(), &place) {
+                        keep(&mut found.above, above);
+                    }
+                    if let Some(Err(error)) = located {
+                        found.unleased.get_or_insert(error.into());
+                    }
+                }
             }
         }
     }

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::process::Command;
 
 use mk::code::Code;
-use mk::lease::{LeaseReport, Resource, overlapping};
-use mk::store::{Leases, ReadTxn};
+use mk::lease::{LeaseReport, Resource, ResourceError, holding, overlapping};
+use mk::store::{Lease, Leases, ReadTxn};
 use serde::Serialize;
 
 use crate::Answer;
@@ -62,10 +62,18 @@ fn blocking(ctx: &Context) -> Result<Vec<LeaseReport>, Failure> {
         let place = actor.whereabouts.place(txn)?;
         let mut found: Vec<LeaseReport> = Vec::new();
         for file in staged {
-            let resource = Resource::locate(&format!("{top}/{file}"), &place);
-            // What cannot be leased is not.
-            let Ok(resource) = resource else { continue };
-            for lease in in_the_way(txn, &resource, &actor.agent, &actor.session, ctx)? {
+            let path = format!("{top}/{file}");
+            let now = Leases::Active(ctx.lease_now());
+            let leases = match Resource::locate(&path, &place) {
+                Ok(resource) => overlapping(txn, &resource, now)?,
+                Err(ResourceError::Outside { .. } | ResourceError::Root(_)) => continue,
+                // What cannot be leased may lie in a subtree that is.
+                Err(_) => match Resource::above(&path, &place) {
+                    Some(directory) => holding(txn, &directory, now)?,
+                    None => continue,
+                },
+            };
+            for lease in of_others(txn, leases, &actor.agent, &actor.session, ctx)? {
                 if !found.iter().any(|known| known.resource_key == lease.resource_key) {
                     found.push(lease);
                 }
@@ -75,18 +83,18 @@ fn blocking(ctx: &Context) -> Result<Vec<LeaseReport>, Failure> {
     })
 }
 
-/// The leases on `resource` of other sessions. A shell that an agent runs is in the agent's session,
+/// Those of `leases` that belong to other sessions. A shell that an agent runs is in the agent's session,
 /// whatever its name is there.
-fn in_the_way(
+fn of_others(
     txn: &dyn ReadTxn,
-    resource: &Resource,
+    leases: Vec<Lease>,
     agent: &mk::id::AgentId,
     session: &str,
     ctx: &Context,
 ) -> Result<Vec<LeaseReport>, Failure> {
     let now = ctx.lease_now();
     let mut found = Vec::new();
-    for lease in overlapping(txn, resource, Leases::Active(now))? {
+    for lease in leases {
         let is_own = lease.active(now).is_some_and(|holder| {
             holder.session == session && (!session.is_empty() || holder.agent == *agent)
         });

@@ -48,19 +48,24 @@ pub struct Caller<'a> {
     pub metadata: &'a Object,
 }
 
-/// Leases all of `resources` to the caller, or none; what its session holds already is renewed.
+/// Leases all of `resources` to the caller, or none; what its session holds already is renewed. `above` are
+/// directories of files that are edited too and cannot be leased.
 ///
 /// # Errors
-/// [`LeaseError::Held`] while another agent, or another session of this one, has one of them.
+/// [`LeaseError::Held`] while another agent, or another session of this one, has one of `resources`, or a
+/// subtree that one of `above` lies in.
 pub fn take(
     log: &mut Log<'_>,
-    resources: &[Resource],
+    (resources, above): (&[Resource], &[Resource]),
     caller: Caller<'_>,
     (now, outside): (Timestamp, &mut Outside<'_>),
 ) -> Result<(), LeaseError> {
     let who = Claimant { agent: caller.agent, session: caller.session, origin: Origin::Hook };
     let ttl = Ttl::from_seconds(LEASE_SECONDS).expect("less than a day");
     let terms = (ttl, Again::Renew);
+    for directory in above {
+        lease::check_below(log.txn(), directory, who, now)?;
+    }
     lease::acquire(log, caller.branch, resources, who, terms, caller.metadata, (now, outside))
         .map(|_| ())
 }

@@ -89,8 +89,12 @@ pub fn acquire(
     let lineage = log.branch(branch)?;
     let mut own = Vec::with_capacity(resources.len());
     for resource in resources {
+        let near = overlapping(log.txn(), resource, Leases::Active(now))?;
+        own.push(check_free(near, resource, who, again, now)?);
+    }
+    // Last, so that a name that cannot be recorded keeps nobody from being told who is in the way.
+    for resource in resources {
         log.check_name("the resource", resource.as_str())?;
-        own.push(check_free(log.txn(), resource, who, again, now)?);
     }
     let expires_at = after(now, ttl);
     let mut leases = Vec::with_capacity(resources.len());
@@ -138,16 +142,32 @@ pub fn acquire(
     Ok(Granted { leases })
 }
 
-/// The lease on exactly `resource` that is to be renewed, if there is one and nothing else overlaps.
-fn check_free(
+/// That no subtree which `directory` lies in is held by another than `who`: for what lies below it and
+/// cannot be leased itself.
+///
+/// # Errors
+/// [`LeaseError::Held`] while another agent, or another session of the same, has one.
+pub fn check_below(
     txn: &dyn ReadTxn,
+    directory: &Resource,
+    who: Claimant<'_>,
+    now: Timestamp,
+) -> Result<(), LeaseError> {
+    let near = holding(txn, directory, Leases::Active(now))?;
+    check_free(near, directory, who, Again::Renew, now).map(|_| ())
+}
+
+/// The lease on exactly `resource` that is to be renewed, if there is one among those `near` it and the
+/// others do not stand in the way.
+fn check_free(
+    near: Vec<Lease>,
     resource: &Resource,
     who: Claimant<'_>,
     again: Again,
     now: Timestamp,
 ) -> Result<Option<Lease>, LeaseError> {
     let mut own = None;
-    for lease in overlapping(txn, resource, Leases::Active(now))? {
+    for lease in near {
         let Some(holder) = lease.active(now) else { continue };
         let is_own = holder.agent == *who.agent;
         let yields = match again {
@@ -187,6 +207,22 @@ fn end_lapsed(
         }
     }
     Ok(())
+}
+
+/// Those of `which` on subtrees that all below `directory` belongs to, by key.
+///
+/// # Errors
+/// Those of the store.
+pub fn holding(
+    txn: &dyn ReadTxn,
+    directory: &Resource,
+    which: Leases,
+) -> Result<Vec<Lease>, StoreError> {
+    let mut found = Vec::new();
+    for key in directory.around().filter(|key| key.ends_with('/')).chain([&*directory.below()]) {
+        found.extend(txn.lease(key)?.filter(|lease| which.contains(lease)));
+    }
+    Ok(found)
 }
 
 /// Those of `which` that have anything in common with `resource`, by key.

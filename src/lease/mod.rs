@@ -25,7 +25,7 @@ use crate::operation::OperationError;
 use crate::store::{Lease, Leases, ReadTxn, StoreError, TOKEN_MAX, TTL_MAX, WriteTxn};
 use crate::time::Timestamp;
 
-pub use acquire::{Again, Claimant, Held, acquire, overlapping};
+pub use acquire::{Again, Claimant, Held, acquire, check_below, holding, overlapping};
 pub use claims::{ClaimStatus, Claims, claims};
 pub use fence::{Fence, pass};
 pub use report::{Blocking, Grant, Granted, LeaseReport, Listing, Released, Renewed, Swept};

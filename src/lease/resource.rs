@@ -110,6 +110,16 @@ impl Resource {
         Self::checked(key)
     }
 
+    /// The nearest directory above the file `path` that is a resource, as somebody at `place` spells it;
+    /// for a file whose own name is none.
+    #[must_use]
+    pub fn above(path: &str, place: &Place) -> Option<Self> {
+        let path = path.replace('\\', "/");
+        let directories = path.rmatch_indices('/').map(|(at, _)| &path[..at]);
+        // With the dot, white space that the name of a directory ends with counts.
+        directories.filter_map(|it| Self::locate(&format!("{it}/."), place).ok()).next()
+    }
+
     /// The key of the peer, which knows no root, no schemes and no subtrees; but that `//x` is `/x`.
     ///
     /// # Errors

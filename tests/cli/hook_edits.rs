@@ -1,10 +1,15 @@
 //! `mk hook`: spellings of an edit that must not get it past a lease.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
 use crate::hook::{Answered, Shop};
+use crate::sandbox::Sandbox;
 
 /// A project in which `holder` has `src/`.
 fn leased() -> Shop {
@@ -27,9 +32,21 @@ fn is_denied(answered: &Answered, what: &str) {
     assert_eq!(stderr, "", "{what}");
 }
 
+/// Nothing is said to the agent, and one line on stderr.
+#[track_caller]
+fn goes_on(answered: &Answered, told: &str) {
+    assert_eq!(answered.stdout, "", "{told}");
+    assert_eq!(answered.stderr.lines().count(), 1, "{told}: {}", answered.stderr);
+    assert!(answered.stderr.contains(told), "{told}: {}", answered.stderr);
+}
+
 fn patches(shop: &mut Shop, hunks: &str) -> Answered {
     let patch = format!("*** Begin Patch\n{hunks}*** End Patch\n");
     shop.tool("codex", "s", "PreToolUse", "apply_patch", json!({ "command": patch }))
+}
+
+fn writes(shop: &mut Shop, file: &str) -> Answered {
+    shop.tool("claude-code", "s", "PreToolUse", "Write", json!({ "file_path": file }))
 }
 
 #[test]
@@ -47,6 +64,30 @@ fn white_space_before_a_header_of_a_patch_hides_no_file() {
 }
 
 #[test]
+fn a_name_that_cannot_be_leased_hides_no_other() {
+    let mut shop = leased();
+    let mixed = "*** Add File: odd\tname\n+y\n*** Update File: src/a.rs\n@@\n-x\n+y\n";
+    is_denied(&patches(&mut shop, mixed), mixed);
+    // What is understood is leased before the failure.
+    let free = "*** Update File: free.rs\n@@\n-x\n+y\n*** Add File: odd\tname\n+y\n";
+    goes_on(&patches(&mut shop, free), "has a control character");
+    assert_eq!(shop.held(), ["free.rs", "src/"]);
+    // After the edit it is told too.
+    let input = json!({ "command": format!("*** Begin Patch\n{mixed}*** End Patch\n") });
+    let after = shop.tool("codex", "s", "PostToolUse", "apply_patch", input).stdout;
+    assert!(after.contains(r#""additionalContext":"lease-held: "#), "{after}");
+    // A name that may not be stored is none that hides another either.
+    let secret = format!("*** Add File: AKIA{}\n+y\n", "ABCDEFGHIJKLMNOP");
+    is_denied(&patches(&mut shop, &format!("{secret}*** Delete File: src/a.rs\n")), "a secret");
+    goes_on(&patches(&mut shop, &secret), "looks like a secret");
+    shop.0.mk("config hook.enforce warn").success();
+    goes_on(&patches(&mut shop, mixed), "has a control character");
+    shop.0.mk("config hook.strict true").success();
+    let refused = patches(&mut shop, mixed).stdout;
+    assert!(refused.contains("deny") && refused.contains("invalid-argument: "), "{refused}");
+}
+
+#[test]
 fn a_command_that_is_a_patch_is_split_as_a_shell_does() {
     let mut shop = leased();
     fs::create_dir(shop.0.path("a&&b")).unwrap();
@@ -58,6 +99,49 @@ fn a_command_that_is_a_patch_is_split_as_a_shell_does() {
         let answered = shop.tool("codex", "s", "PreToolUse", "Bash", json!({ "command": command }));
         is_denied(&answered, before);
     }
+}
+
+#[test]
+fn what_cannot_be_leased_meets_the_lease_of_its_subtree() {
+    let mut shop = leased();
+    let long = "x".repeat(1_100);
+    for name in ["a\nb", "a\u{202e}b", long.as_str(), "odd\tdirectory/a", "none/../a\u{7}"] {
+        is_denied(&writes(&mut shop, &format!("/repo/src/{name}")), name);
+    }
+    // Nor is a link to a name that is no text a way around.
+    let name = OsStr::from_bytes(b"src/\xff");
+    fs::write(shop.0.path("").join(name), "").unwrap();
+    symlink(Path::new("..").join(name), shop.0.path("sub/bytes")).unwrap();
+    is_denied(&writes(&mut shop, "/repo/sub/bytes"), "no text");
+    // The lease of a file or of a subtree beside it is no concern.
+    shop.0.mk("--agent holder lease acquire sub/a sub/deep/ --ttl 600").success();
+    for name in ["sub/a\nb", "a\nb", "sub/deep /a\nb"] {
+        goes_on(&writes(&mut shop, &format!("/repo/{name}")), "has a control character");
+    }
+    goes_on(&writes(&mut shop, &format!("/repo/sub/{long}")), "1024 are allowed");
+    // A lease of one's own neither.
+    shop.0.set("MK_SESSION", "s");
+    shop.0.mk("--agent claude-code lease acquire own/ --ttl 600").success();
+    goes_on(&writes(&mut shop, "/repo/own/a\nb"), "has a control character");
+}
+
+#[test]
+fn a_commit_of_what_cannot_be_leased_meets_the_lease_of_its_subtree() {
+    let repo = Sandbox::new();
+    repo.session(
+        r#"
+        $ git init -q -b main . && mkdir d e && printf x > "$(printf 'd/a\nb')"; printf x > "$(printf 'e/a\nb')"
+        $ mk --agent bob lease acquire d/ --ttl 60
+        1
+        $ mk --agent bob lease acquire e/a --ttl 60
+        1
+        $ git add d; mk hook git-pre-commit
+        'd/' is leased to 'bob' for 60 s more
+        commit without them, later, or all the same with --no-verify
+        [1]
+        $ git rm -qr --cached d; git add e; mk hook git-pre-commit
+        "#,
+    );
 }
 
 #[test]
