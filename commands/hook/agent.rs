@@ -277,10 +277,21 @@ fn is_of(directory: &Path, store: &Path) -> bool {
     store::location::discover(directory).is_ok_and(|found| same(&found))
 }
 
-/// `path` with its links followed, as far as it exists.
+/// Most links that lead from one to the next, as Linux follows them.
+const LINKS_MAX: usize = 40;
+
+/// `path` with its links followed, as far as it exists, and where they lead to if nothing is there yet.
 fn resolved(path: &Path) -> Option<PathBuf> {
-    let there = path.ancestors().find(|it| it.symlink_metadata().is_ok())?;
-    let rest = path.strip_prefix(there).ok()?;
-    let real = there.canonicalize().ok()?;
-    Some(if rest.as_os_str().is_empty() { real } else { real.join(rest) })
+    let mut path = path.to_owned();
+    for _ in 0..LINKS_MAX {
+        let there = path.ancestors().find(|it| it.symlink_metadata().is_ok())?;
+        let rest = path.strip_prefix(there).ok()?;
+        let join = |real: PathBuf| if rest.as_os_str().is_empty() { real } else { real.join(rest) };
+        if let Ok(real) = there.canonicalize() {
+            return Some(join(real));
+        }
+        let target = there.read_link().ok()?;
+        path = join(there.parent()?.canonicalize().ok()?.join(target));
+    }
+    None
 }

@@ -102,6 +102,26 @@ fn a_command_that_is_a_patch_is_split_as_a_shell_does() {
 }
 
 #[test]
+fn a_link_to_what_is_not_there_yet_is_followed() {
+    let mut shop = leased();
+    for (link, target) in [
+        ("sub/file", "../src/new.rs"),
+        ("sub/directory", "../src/deep"),
+        ("sub/first", "second"),
+        ("sub/second", "../src/other.rs"),
+    ] {
+        symlink(target, shop.0.path(link)).unwrap();
+    }
+    for file in ["sub/file", "sub/directory/new.rs", "sub/first", "sub/../sub/file"] {
+        is_denied(&writes(&mut shop, &format!("/repo/{file}")), file);
+    }
+    symlink("loop", shop.0.path("loop")).unwrap();
+    let looped = writes(&mut shop, "/repo/loop");
+    assert_eq!((looped.stdout.as_str(), looped.stderr.as_str()), ("", ""));
+    assert_eq!(shop.held(), ["loop", "src/"]);
+}
+
+#[test]
 fn what_cannot_be_leased_meets_the_lease_of_its_subtree() {
     let mut shop = leased();
     let long = "x".repeat(1_100);
