@@ -258,6 +258,14 @@ impl Context {
             .map_err(|error| Failure::usage(format!("the current directory is gone: {error}")))
     }
 
+    /// The directory of the project that Claude Code works on, if it started this here, outside of it.
+    pub fn claude_project(&self) -> Result<Option<PathBuf>, Failure> {
+        let directory = env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from);
+        let directory = directory.filter(|it| self.global.directory.is_none() && it.is_dir());
+        let here = self.directory()?;
+        Ok(directory.filter(|it| !here.starts_with(it)))
+    }
+
     /// The store, to read from.
     pub fn open_to_read(&self) -> Result<Sqlite, Failure> {
         Ok(Sqlite::open_to_read(&self.store_path()?)?)

@@ -72,8 +72,25 @@ fn act(
         })?;
     }
     let before_edit = matches!(call.occasion, Occasion::BeforeEdit(_)).then_some(&*call.event);
-    let answered = ctx.directory().and_then(|here| answer(call, &here, dialect, ctx));
+    let answered = ctx.directory().and_then(|here| {
+        if dialect == Dialect::Claude {
+            enter_project(&here, ctx)?;
+        }
+        answer(call, &here, dialect, ctx)
+    });
     answered.or_else(|failure| strictly(before_edit, dialect, ctx, failure))
+}
+
+/// Goes to the project that Claude Code works on, as its server does, if `here` is none of its directories.
+fn enter_project(here: &Path, ctx: &Context) -> Result<(), Failure> {
+    if let Some(directory) = ctx.claude_project()?
+        && let Ok(store) = store::location::discover(&directory)
+        && !is_of(here, &store)
+    {
+        // If it cannot be entered, the project is looked for from here.
+        let _ = std::env::set_current_dir(&directory);
+    }
+    Ok(())
 }
 
 /// Does what the call is for, and makes what the agent gets to read, if anything. Names of files are relative

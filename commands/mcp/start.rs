@@ -122,11 +122,7 @@ fn picked(set: &str) -> Result<Vec<&'static Tool>, String> {
 /// # Errors
 /// Only if an option is wrong: without a project the server still comes up, and each call says so.
 pub fn find_project(ctx: &mut Context, create: bool, read_only: bool) -> Result<(), Failure> {
-    if let Some(directory) = env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from)
-        && ctx.global.directory.is_none()
-        && directory.is_dir()
-        && !ctx.directory()?.starts_with(&directory)
-    {
+    if let Some(directory) = ctx.claude_project()? {
         // If it cannot be entered, the project is looked for from here.
         let _ = env::set_current_dir(&directory);
     }

@@ -165,6 +165,36 @@ fn a_commit_of_what_cannot_be_leased_meets_the_lease_of_its_subtree() {
 }
 
 #[test]
+fn the_project_of_claude_code_counts_wherever_it_stands() {
+    let mut shop = leased();
+    let project = shop.0.path("").display().to_string();
+    let elsewhere = Sandbox::empty();
+    let other = elsewhere.path("").display().to_string();
+    let edit = |cwd: &str, file: &str| {
+        json!({
+            "session_id": "s", "cwd": cwd, "hook_event_name": "PreToolUse", "tool_name": "Edit",
+            "tool_input": { "file_path": file },
+        })
+    };
+    goes_on(&shop.call("claude-code", &edit(&other, "/repo/src/a.rs")), "not a mk project");
+    shop.0.set("CLAUDE_PROJECT_DIR", project.trim_end_matches('/'));
+    is_denied(&shop.call("claude-code", &edit(&other, "/repo/src/a.rs")), "absolute");
+    // A relative name is one where the agent stands.
+    let outside = shop.call("claude-code", &edit(&other, "src/a.rs"));
+    assert_eq!((outside.stdout.as_str(), outside.stderr.as_str()), ("", ""));
+    is_denied(&shop.call("claude-code", &edit("/repo/sub", "../src/a.rs")), "relative");
+    // The variable is none of another agent's.
+    let write = json!({
+        "session_id": "s", "cwd": other, "hook_event_name": "BeforeTool", "tool_name": "replace",
+        "tool_input": { "file_path": "/repo/src/a.rs" },
+    });
+    goes_on(&shop.call("gemini", &write), "not a mk project");
+    // Where no project is, it is looked for from where the agent stands.
+    shop.0.set("CLAUDE_PROJECT_DIR", &other);
+    is_denied(&shop.call("claude-code", &edit("/repo", "src/a.rs")), "no project");
+}
+
+#[test]
 fn half_a_surrogate_pair_and_what_is_no_utf_8_lose_nothing() {
     let mut shop = leased();
     let place = shop.0.path("").display().to_string();
