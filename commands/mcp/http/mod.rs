@@ -374,7 +374,12 @@ fn unknown_revision(request: &Request) -> Option<Response> {
         }
         Err(why) => Fault::new(Fault::HEADER, why),
     };
-    Some(refusal(400, Bad { id: None, fault }))
+    let id = match super::message::read(&request.body) {
+        Ok(Some(Message::Request(asked))) => Some(asked.id),
+        Ok(_) => None,
+        Err(bad) => bad.id,
+    };
+    Some(refusal(400, Bad { id, fault }))
 }
 
 /// Whether a request names its revision itself.

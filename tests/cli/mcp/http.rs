@@ -218,7 +218,7 @@ fn without_a_session_the_headers_must_say_what_the_body_says() {
         let (found, answer) = server.post(&headers, &ping);
         assert_eq!(found, status, "{version}: {answer}");
         if status == 400 {
-            assert_eq!(answer["error"]["code"], -32022);
+            assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(-32022), &json!(1)));
             assert_eq!(answer["error"]["data"]["requested"], version);
         }
     }
