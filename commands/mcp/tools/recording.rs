@@ -5,6 +5,7 @@ use mk::workspace::event::Run;
 use mk::workspace::output;
 
 use super::{APPENDED, BRANCH, FENCE, OP_ID, write_args};
+use crate::mcp::given::Given;
 use crate::mcp::tool::{Effect, Kind, Output, Param, Set, Tool, at_once};
 use crate::{decide, fact, note, run, task};
 
@@ -105,16 +106,18 @@ pub const TOOLS: &[Tool] = &[
             OP_ID,
         ],
         output: Output::Report(APPENDED),
-        run: |given, ctx| {
-            let ran = Run {
-                command: given.needed("command"),
-                exit_code: given.integer("exit_code").expect("the tool requires it"),
-                output: output::Output::of(given.text("output").unwrap_or_default()),
-                facts: given.object("facts").cloned().unwrap_or_default(),
-                duration_ms: given.number("duration_ms"),
-            };
-            run::record(&ran, &write_args(given)?, false, ctx)
-        },
+        run: |given, ctx| run::record(&ran(given), &write_args(given)?, false, ctx),
         wait: at_once,
     },
 ];
+
+/// The run that a tool was told of. One that does not ask how long it took knows nothing of that.
+pub(super) fn ran(given: &Given) -> Run {
+    Run {
+        command: given.needed("command"),
+        exit_code: given.integer("exit_code").expect("the tool requires it"),
+        output: output::Output::of(given.text("output").unwrap_or_default()),
+        facts: given.object("facts").cloned().unwrap_or_default(),
+        duration_ms: given.number("duration_ms"),
+    }
+}

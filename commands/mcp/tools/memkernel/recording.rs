@@ -5,13 +5,12 @@ use mk::event::Payload;
 use mk::id::EventId;
 use mk::store::ReadTxn;
 use mk::workspace;
-use mk::workspace::event::Run;
-use mk::workspace::output;
 
 use super::{PLAIN, report, say};
 use crate::cli::{Failure, FenceArg, WriteArgs};
 use crate::mcp::given::Given;
 use crate::mcp::tool::{Effect, Kind, Output, Param, Set, Tool, at_once};
+use crate::mcp::tools::recording::ran;
 use crate::{decide, note, run, task};
 
 const APPENDED: &[(&str, &str)] = &[("event_id", "integer"), ("branch_id", "string")];
@@ -119,16 +118,7 @@ pub const TOOLS: &[Tool] = &[
             Param::new("facts", Kind::Object, "key: value"),
         ],
         output: Output::Report(APPENDED),
-        run: |given, ctx| {
-            let ran = Run {
-                command: given.needed("command"),
-                exit_code: given.integer("exit_code").expect("the tool requires it"),
-                output: output::Output::of(given.text("output").unwrap_or_default()),
-                facts: given.object("facts").cloned().unwrap_or_default(),
-                duration_ms: None,
-            };
-            run::record(&ran, &PLAIN, false, ctx)
-        },
+        run: |given, ctx| run::record(&ran(given), &PLAIN, false, ctx),
         wait: at_once,
     },
     Tool {
