@@ -21,10 +21,6 @@ use mk::mkep::{self, Desk, Examined};
 use mk::store::{Engine, Sqlite, StoreError};
 use support::{create, directory, outside};
 
-/// That of the program, whose speeds these are.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 const GOAL: &str = "team/alpha";
 
 /// A request number `number` to a goal with one gate: a receipt, but for the first two.

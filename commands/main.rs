@@ -64,11 +64,6 @@ use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser};
 use cli::{Context, Failure, Global};
 use mk::code::Code;
 
-// Where a thread allocates what another one frees, as a batch and an import do for each event, the
-// system's allocator is their bottleneck.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// Shared, branchable memory for teams of coding agents
 ///
 /// One hash-chained log of events per project, with forks, rollback and diff. Agents append what

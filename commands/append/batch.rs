@@ -25,13 +25,13 @@ use crate::Answer;
 use crate::cli::{Actor, Chance, Context, Failure, FenceArg, compact_due, warn_of_secrets};
 
 /// Bytes of input that are read before the write lock is taken.
-const HELD_BACK: usize = 4 << 20;
+const HELD_BACK: usize = 1 << 20;
 
 /// Most bytes of input of a batch with an op id, which is compared as a whole.
 const OPERATION_MAX: usize = 256 << 20;
 
 /// Lines that go from one thread to the other at once.
-const CHUNK: usize = 256;
+const CHUNK: usize = 64;
 
 /// An event to append, from one line.
 struct Line {
@@ -69,7 +69,7 @@ struct Lines {
 
 pub fn run(args: &Append, ctx: &mut Context) -> Result<Answer, Failure> {
     let (mut store, actor) = ctx.open_to_write()?;
-    let (sender, chunks) = mpsc::sync_channel(64);
+    let (sender, chunks) = mpsc::sync_channel(8);
     let (back, used) = mpsc::channel();
     let lines = Lines { chunks, back };
     let (rules, root) =

@@ -34,12 +34,14 @@ pub(crate) enum Misfit {
 }
 
 impl Log<'_> {
-    /// Stores `adopted` as the next event of `branch`, with the hash and time that it has.
+    /// Stores `adopted` as the next event of `branch`, with the hash and time that it has, and gives it the
+    /// place it has here. Its content stays in it: whoever read it on another thread can free it there too,
+    /// which is faster.
     ///
     /// # Errors
     /// If it is not the next one there, or names as fork point or target what is none.
-    pub(crate) fn adopt(&mut self, branch: &Branch, adopted: Adopted) -> Result<Event, Misfit> {
-        let Adopted { mut event, payload, structure, tokens } = adopted;
+    pub(crate) fn adopt(&mut self, branch: &Branch, adopted: &mut Adopted) -> Result<(), Misfit> {
+        let Adopted { event, payload, structure, tokens } = adopted;
         let tip = self.tip(branch)?;
         event.id = self.next_id()?;
         event.lineage = branch.id;
@@ -54,7 +56,7 @@ impl Log<'_> {
         if tip.as_ref().is_some_and(|tip| event.timestamp < tip.timestamp) && !keeps_time() {
             return Err(Misfit::Place("it is older than the event before"));
         }
-        let (live, target) = match (event.kind, &structure) {
+        let (live, target) = match (event.kind, &*structure) {
             (EventType::RolledBack, Some(members)) => {
                 let target = self.target(branch, tip.as_ref(), members)?;
                 (Some(self.read_tip(target)?), Some(target))
@@ -65,24 +67,24 @@ impl Log<'_> {
             }
             _ => (tip, None),
         };
-        let cover = match (event.kind, &structure) {
+        let cover = match (event.kind, &*structure) {
             (EventType::Snapshot, Some(payload)) if event.content.is_some() => {
                 Some(self.cover(live.as_ref(), payload)?)
             }
             _ => None,
         };
-        let tokens = match (event.kind, structure) {
-            _ if event.content.is_none() => render::erased_tokens(self.rules.tokenizer, &event),
+        let tokens = match (event.kind, structure.take()) {
+            _ if event.content.is_none() => render::erased_tokens(self.rules.tokenizer, event),
             (EventType::Snapshot, _) => 0,
             (EventType::Forked | EventType::RolledBack, Some(members)) => {
                 let shown =
                     branch::reported(self.txn, (event.kind, event.parent), members, target)?;
-                render::block_tokens(self.rules.tokenizer, &event, &shown)
+                render::block_tokens(self.rules.tokenizer, event, &shown)
             }
-            _ => self.rules.tokenizer.count(&render::header(&event)) + tokens,
+            _ => self.rules.tokenizer.count(&render::header(event)) + *tokens,
         };
-        self.store(&mut event, live, Weight { tokens, cover }, &payload)?;
-        Ok(event)
+        self.store(event, live, Weight { tokens, cover }, payload)?;
+        Ok(())
     }
 
     /// What a snapshot after `live` covers. Whether it says what the events up to there do can be told

@@ -11,7 +11,7 @@ mod report;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::BufRead;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::time::Duration;
 use std::{io, thread};
 
@@ -89,12 +89,15 @@ pub fn import(
     let tokenizer = txn.identity()?.tokenizer;
     let gathered = thread::scope(|scope| {
         let (sender, receiver) = sync_channel(16);
-        scope.spawn(move || send_lines(input, tokenizer, &sender));
+        let (back, stored) = channel();
+        scope.spawn(move || send_lines(input, tokenizer, &sender, &stored));
         let mut import = Import::open(txn, prefix)?;
         while let Ok(chunk) = receiver.recv() {
             for (number, line) in chunk? {
                 import.take(number, line)?;
             }
+            // After the last line was read, nobody takes them back.
+            let _ = back.send(std::mem::take(&mut import.stored));
         }
         import.gathered()
     })?;
@@ -103,8 +106,13 @@ pub fn import(
 
 type Chunk = Result<Vec<(u64, Line)>, ImportError>;
 
-/// Reads and checks lines until the input ends, a line is bad, or nobody listens.
-fn send_lines(mut input: impl BufRead, tokenizer: Tokenizer, sender: &SyncSender<Chunk>) {
+/// Reads and checks lines until the input ends, a line is bad, or nobody listens, and frees what is `stored`.
+fn send_lines(
+    mut input: impl BufRead,
+    tokenizer: Tokenizer,
+    sender: &SyncSender<Chunk>,
+    stored: &Receiver<Vec<Box<Arrival>>>,
+) {
     let mut text = Vec::new();
     let (mut number, mut chunk, mut bytes) = (0, Vec::new(), 0);
     loop {
@@ -128,6 +136,7 @@ fn send_lines(mut input: impl BufRead, tokenizer: Tokenizer, sender: &SyncSender
         bytes += text.len();
         if chunk.len() >= CHUNK_LINES || bytes >= CHUNK_BYTES {
             bytes = 0;
+            stored.try_iter().for_each(drop);
             if sender.send(Ok(std::mem::take(&mut chunk))).is_err() {
                 return;
             }
@@ -146,7 +155,9 @@ struct Import<'t> {
     /// The branches whose newest event has that hash.
     tips: HashMap<Hash, LineageId>,
     /// By the hash of the event they follow.
-    waiting: HashMap<Hash, Vec<(u64, Arrival)>>,
+    waiting: HashMap<Hash, Vec<(u64, Box<Arrival>)>>,
+    /// What the reading thread is to free.
+    stored: Vec<Box<Arrival>>,
     erased: Recorded,
     with_prefix: bool,
     /// Of the execution log.
@@ -192,6 +203,7 @@ impl<'t> Import<'t> {
             by_name: HashMap::new(),
             tips,
             waiting: HashMap::new(),
+            stored: Vec::new(),
             erased,
             with_prefix: !prefix.is_empty(),
             ledger: Ledger::default(),
@@ -221,7 +233,7 @@ impl<'t> Import<'t> {
                 *highest = token.max(*highest);
                 Ok(())
             }
-            Line::Event(arrival) => self.place_all(number, *arrival),
+            Line::Event(arrival) => self.place_all(number, arrival),
         }
     }
 

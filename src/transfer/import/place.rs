@@ -10,7 +10,11 @@ use crate::transfer::line::Arrival;
 
 impl Import<'_> {
     /// Stores `arrival`, and what waited for it; or lets it wait.
-    pub(super) fn place_all(&mut self, number: u64, arrival: Arrival) -> Result<(), ImportError> {
+    pub(super) fn place_all(
+        &mut self,
+        number: u64,
+        arrival: Box<Arrival>,
+    ) -> Result<(), ImportError> {
         let mut next = vec![(number, arrival)];
         while let Some((number, arrival)) = next.pop() {
             if let Some(hash) = self.place(number, arrival)?
@@ -23,7 +27,7 @@ impl Import<'_> {
     }
 
     /// Answers with the hash of an event that is in the store now.
-    fn place(&mut self, number: u64, arrival: Arrival) -> Result<Option<Hash>, ImportError> {
+    fn place(&mut self, number: u64, arrival: Box<Arrival>) -> Result<Option<Hash>, ImportError> {
         let event = &arrival.event.event;
         let (hash, prev) = (event.hash, arrival.prev);
         let bad = |why: &str| ImportError::BadLine { line: number, why: why.to_owned() };
@@ -129,9 +133,9 @@ impl Import<'_> {
         &mut self,
         number: u64,
         lineage: LineageId,
-        arrival: Arrival,
+        mut arrival: Box<Arrival>,
     ) -> Result<Hash, ImportError> {
-        let Arrival { prev, event: mut adopted, secrets, .. } = arrival;
+        let Arrival { prev, event: adopted, secrets, .. } = &mut *arrival;
         let branch = &self.branches[&lineage];
         if branch.born != adopted.event.branch {
             let why = "its branch does not begin with a fork".to_owned();
@@ -146,15 +150,18 @@ impl Import<'_> {
             let target = self.erased.note(adopted.event.members().as_ref());
             self.gathered.erases.extend(target);
         }
-        let event = self.log.adopt(branch, adopted).map_err(|misfit| match misfit {
+        self.log.adopt(branch, adopted).map_err(|misfit| match misfit {
             Misfit::Place(why) => ImportError::BadLine { line: number, why: why.to_owned() },
             Misfit::Store(error) => error.into(),
         })?;
+        let event = &adopted.event;
         if event.kind == EventType::ExecRecord {
-            self.ledger.adopt(self.log.txn_mut(), &event)?;
+            self.ledger.adopt(self.log.txn_mut(), event)?;
         }
-        self.note(number, &event, prev, secrets);
-        Ok(event.hash)
+        let hash = event.hash;
+        self.note(number, event, *prev, std::mem::take(secrets));
+        self.stored.push(arrival);
+        Ok(hash)
     }
 
     /// Takes note of an event that has come in.
