@@ -138,13 +138,16 @@ pub struct SummaryEvent {
 /// # Errors
 /// Those of the store.
 pub fn due(txn: &dyn ReadTxn, growth: Vec<Growth>) -> Result<Vec<BranchName>, StoreError> {
+    // All else is read only where this one number leaves it open, which after a short write it does not.
+    let threshold = policy::threshold(txn)?;
+    let long = |growth: &Growth| growth.after > threshold && !growth.branch.is_reserved();
+    let grown: Vec<Growth> = growth.into_iter().filter(long).collect();
+    if grown.is_empty() {
+        return Ok(Vec::new());
+    }
     let policy = Policy::read(txn)?;
     let mut due = Vec::new();
-    for Growth { branch, before, after, snapshot } in growth {
-        // The second row is read only where the first number leaves it open.
-        if after <= policy.threshold || branch.is_reserved() {
-            continue;
-        }
+    for Growth { branch, before, after, snapshot } in grown {
         let left = snapshot.map_or(Ok(0), |snapshot| Ok(txn.link(snapshot)?.context))?;
         if policy.is_due(before, after, left) {
             due.push(branch);

@@ -49,25 +49,14 @@ impl Policy {
     /// # Errors
     /// Those of the store; a setting that is no number in its range counts as damage.
     pub fn read(txn: &dyn ReadTxn) -> Result<Self, StoreError> {
-        let settings = txn.settings()?;
-        let setting = |name: &str| {
-            settings.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
-        };
-        let number = |name: &str, least: u64, default: u64| match setting(name) {
-            None => Ok(default),
-            Some(text) => {
-                let number = text.parse().ok().filter(|it| (least..=NUMBER_MAX).contains(it));
-                number.ok_or_else(|| StoreError::damaged(format!("the setting {name} is '{text}'")))
-            }
-        };
-        let default = Self::with_threshold(number("gc.threshold", 1, DEFAULT_THRESHOLD)?);
+        let default = Self::with_threshold(threshold(txn)?);
         Ok(Self {
-            auto: setting("gc.auto") != Some("off"),
+            auto: txn.setting("gc.auto")?.as_deref() != Some("off"),
             threshold: default.threshold,
-            low_water: number("gc.low-water", 0, default.low_water)?,
-            retain_events: number("gc.retain-events", 0, default.retain_events)?,
-            retain_tokens: number("gc.retain-tokens", 0, default.retain_tokens)?,
-            min_gain: number("gc.min-gain", 0, default.min_gain)?,
+            low_water: number(txn, "gc.low-water", 0, default.low_water)?,
+            retain_events: number(txn, "gc.retain-events", 0, default.retain_events)?,
+            retain_tokens: number(txn, "gc.retain-tokens", 0, default.retain_tokens)?,
+            min_gain: number(txn, "gc.min-gain", 0, default.min_gain)?,
         })
     }
 
@@ -87,6 +76,20 @@ impl Policy {
         };
         self.auto && passed(after) > passed(before)
     }
+}
+
+/// The threshold that the settings of the store set.
+///
+/// # Errors
+/// As [`Policy::read`].
+pub(super) fn threshold(txn: &dyn ReadTxn) -> Result<u64, StoreError> {
+    number(txn, "gc.threshold", 1, DEFAULT_THRESHOLD)
+}
+
+fn number(txn: &dyn ReadTxn, name: &str, least: u64, default: u64) -> Result<u64, StoreError> {
+    let Some(text) = txn.setting(name)? else { return Ok(default) };
+    let number = text.parse().ok().filter(|it| (least..=NUMBER_MAX).contains(it));
+    number.ok_or_else(|| StoreError::damaged(format!("the setting {name} is '{text}'")))
 }
 
 #[cfg(test)]
