@@ -7,10 +7,9 @@ use mk::code::Code;
 use crate::vfs::{self, Call, Fault};
 use crate::workload::{self, Stage};
 
-/// Which of the calls fail: with `MK_FAULT_STRIDE=N` every Nth, else every one, or fewer where each try
-/// takes long.
-fn stride(usual: usize) -> usize {
-    std::env::var("MK_FAULT_STRIDE").map_or(usual, |text| text.parse().expect("a number"))
+/// Which of the calls fail: with `MK_FAULT_STRIDE=N` every Nth, else every one.
+fn stride() -> usize {
+    std::env::var("MK_FAULT_STRIDE").map_or(1, |text| text.parse().expect("a number"))
 }
 
 /// The codes with which a step may fail when a call fails so.
@@ -28,13 +27,13 @@ struct Tally {
     calls: BTreeMap<Call, usize>,
 }
 
-fn fail_each(stage: &Stage, usual: usize) -> Tally {
+fn fail_each(stage: &Stage) -> Tally {
     let mut tally = Tally::default();
     let quiet = workload::copy(stage.directory.path());
     let ((done, failed), outcome) = vfs::with_plan(None, || stage.play(quiet.path(), |_| {}));
     assert!(failed.is_none() && done == stage.workload.steps.len());
     for fault in [Fault::Device, Fault::NoSpace, Fault::ShortWrite] {
-        for number in (0..outcome.calls).step_by(stride(usual)) {
+        for number in (0..outcome.calls).step_by(stride()) {
             let copy = workload::copy(stage.directory.path());
             let plan = Some((number, fault));
             let ((done, failed), outcome) =
@@ -58,12 +57,8 @@ fn fail_each(stage: &Stage, usual: usize) -> Tally {
 }
 
 fn run(workload: workload::Workload) {
-    run_some(workload, 1);
-}
-
-fn run_some(workload: workload::Workload, usual: usize) {
     let name = workload.name;
-    let Tally { points, refused, calls } = fail_each(&Stage::set(workload), usual);
+    let Tally { points, refused, calls } = fail_each(&Stage::set(workload));
     println!("{name}: {points} faults, {refused} of them refused a step, {calls:?}");
     assert!(refused > 0);
 }
@@ -100,8 +95,7 @@ fn an_import_survives_every_fault() {
 
 #[test]
 fn backups_and_restores_survive_every_fault() {
-    // A copy of every page and a verification each time.
-    run_some(workload::backups(), 101);
+    run(workload::backups());
 }
 
 #[test]
@@ -115,7 +109,7 @@ fn a_store_is_made_whole_or_not_at_all() {
     let (made, outcome) = vfs::with_plan(None, || workload::try_create(whole.path()));
     assert!(made.unwrap());
     for fault in [Fault::Device, Fault::NoSpace, Fault::ShortWrite] {
-        for number in (0..outcome.calls).step_by(stride(1)) {
+        for number in (0..outcome.calls).step_by(stride()) {
             let directory = tempfile::tempdir().unwrap();
             let (made, outcome) =
                 vfs::with_plan(Some((number, fault)), || workload::try_create(directory.path()));

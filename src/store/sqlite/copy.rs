@@ -26,13 +26,24 @@ impl Sqlite {
     /// # Errors
     /// [`StoreError::DiskFull`], [`StoreError::Io`]; then there may be a part of a file.
     pub fn copy_to(&mut self, to: &Path) -> Result<u64, StoreError> {
-        let failed = |error| failure(error, &self.path, Duration::ZERO);
-        // While nothing is in the WAL, the main file is the whole store, and whoever reads it then keeps
-        // everybody from writing to it: what others commit stays in the WAL until the copy is made.
         // A store without a turnstile is a copy that nobody wrote to, and gets none for being read.
         let lock = with_suffix(&self.path, "-lock");
         let turn = lock.exists().then(|| Turnstile::enter(&lock, STILL).ok()).flatten();
-        if turn.is_some() {
+        self.copy_as_it_is(to, turn.is_some(), || drop(turn))
+    }
+
+    /// The same, where it may be that nobody writes until `begun` is called: then what others commit is no
+    /// part of the copy any more.
+    fn copy_as_it_is(
+        &mut self,
+        to: &Path,
+        is_still: bool,
+        begun: impl FnOnce(),
+    ) -> Result<u64, StoreError> {
+        let failed = |error| failure(error, &self.path, Duration::ZERO);
+        // While nothing is in the WAL, the main file is the whole store, and whoever reads it then keeps
+        // everybody from writing to it: what others commit stays in the WAL until the copy is made.
+        if is_still {
             try_to_empty_wal(&self.path);
         }
         // The copy is of the moment of the first read.
@@ -40,7 +51,7 @@ impl Sqlite {
         let head = Txn::new(&txn, &self.path).log_head()?;
         // What the read may need of the WAL nobody takes out.
         let is_whole = files::length(&with_suffix(&self.path, "-wal")) == 0;
-        drop(turn);
+        begun();
         location::create_private(to)?;
         match is_whole {
             true => main_file::copy(&txn, &self.path, to)?,
@@ -84,10 +95,11 @@ impl Sqlite {
         Ok(kept)
     }
 
-    /// Copies the store to the file `to`, which is whole or not there.
+    /// Copies the store, to which nobody writes, to the file `to`, which is whole or not there.
     fn keep(&mut self, to: &Path) -> Result<(), StoreError> {
         let draft = files::draft(to);
-        let kept = self.copy_to(&draft).and_then(|_| files::put_in_free_place(&draft, to));
+        let kept = self.copy_as_it_is(&draft, true, || ());
+        let kept = kept.and_then(|_| files::put_in_free_place(&draft, to));
         if !matches!(kept, Ok(true)) {
             files::remove_store(&draft);
         }
