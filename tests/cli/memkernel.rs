@@ -262,7 +262,12 @@ fn a_broken_source_is_refused_unless_what_is_sound_of_it_is_enough() {
 
 #[test]
 fn an_importer_that_is_killed_leaves_nothing_or_everything() {
-    let repo = with("kernel/db/medium.db");
+    let mut repo = with("kernel/db/medium.db");
+    let temporary = repo.path("tmp");
+    // The copy of an importer that runs, as far as its name tells.
+    let of_another = format!("mk-import-{}-0", std::process::id());
+    fs::create_dir_all(temporary.join(&of_another)).unwrap();
+    repo.set("TMPDIR", temporary.to_str().unwrap());
     let mut imported = false;
     for delay in [2, 5, 10, 20, 30, 40, 60, 80, 120] {
         if imported {
@@ -282,4 +287,7 @@ fn an_importer_that_is_killed_leaves_nothing_or_everything() {
     repo.mk("import memkernel old/sample.db")
         .success()
         .stdout("nothing to import, 1026 events known\n");
+    let left: Vec<_> =
+        fs::read_dir(&temporary).unwrap().map(|it| it.unwrap().file_name()).collect();
+    assert_eq!(left, [of_another.as_str()]);
 }

@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 
 use super::SourceError;
 use crate::id::{Hash, hex};
+use crate::store::files::is_running;
 
 /// The main file, and those beside it that belong to it: transactions not yet in it, or half in it.
 const SUFFIXES: [&str; 3] = ["", "-wal", "-journal"];
@@ -146,20 +147,25 @@ fn noatime() -> OFlags {
     OFlags::empty()
 }
 
-/// A directory of copies; it goes when this is dropped.
+/// A directory of copies; it goes when this is dropped, or if that was never to be, with the next one.
 #[derive(Debug)]
 pub(super) struct Copy(PathBuf);
+
+/// What the name of such a directory begins with. The number of its process follows, and digits by chance.
+const COPIES: &str = "mk-import-";
 
 impl Copy {
     fn new() -> Result<Self, SourceError> {
         let place = std::env::temp_dir();
+        remove_leftovers(&place);
         let mut bytes = [0; 8];
         getrandom::fill(&mut bytes).map_err(|error| SourceError::Io {
             action: "name a copy in",
             path: shown(&place),
             source: io::Error::other(error.to_string()),
         })?;
-        let directory = place.join(format!("mk-import-{}", hex(&bytes)));
+        let process = std::process::id();
+        let directory = place.join(format!("{COPIES}{process}-{}", hex(&bytes)));
         match DirBuilder::new().mode(0o700).create(&directory) {
             Ok(()) => Ok(Self(directory)),
             Err(source) => Err(cannot_copy(&directory, source)),
@@ -175,6 +181,19 @@ impl Drop for Copy {
     fn drop(&mut self) {
         // What stays behind lies in the directory for temporary files, closed to others.
         let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Removes the copies of processes that were killed over them.
+fn remove_leftovers(place: &Path) {
+    // What cannot be listed or removed is in nobody's way.
+    for entry in fs::read_dir(place).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let process = name.to_str().and_then(|name| name.strip_prefix(COPIES));
+        let process = process.and_then(|rest| rest.split_once('-')?.0.parse().ok());
+        if process.is_some_and(|process| !is_running(process)) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
     }
 }
 
