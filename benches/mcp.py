@@ -3,7 +3,7 @@
 Usage: python3 benches/mcp.py target/release/mk [VENV]      (VENV has memkernel-mcp 0.3.0)
 
 Servers are started in turn. The store of mk has 50,000 events; that of the peer, which needs minutes for as many, has
-2,000 or what MK_MCP_PEER_EVENTS says, which favours it. Standard library only.
+2,000 or what MK_MCP_PEER_EVENTS says, of the same kinds, which favours it. Standard library only.
 """
 
 import json
@@ -71,9 +71,12 @@ class Server:
         self.process.wait()
 
 
-def times(act, rounds):
+def times(act, rounds, before=None):
+    """What each act takes, but for what comes before it."""
     took = []
     for n in range(rounds):
+        if before:
+            before(n)
         begun = time.perf_counter()
         act(n)
         took.append((time.perf_counter() - begun) * 1e3)
@@ -111,7 +114,7 @@ def main():
         subprocess.run([MK, "init"], cwd=cwd, env=env, check=True, capture_output=True)
         lines = "".join(
             json.dumps({"event_type": "ARCHITECTURAL_DECISION",
-                        "payload": {"decision_key": f"k{n % 40}", "decision_value": f"v{n}"}}) + "\n"
+                        "payload": {"decision_key": f"k{n // 10 % 40}", "decision_value": f"v{n}", "rationale": "-"}}) + "\n"
             if n % 10 == 0 else json.dumps({"payload": {"note": f"note {n} of many, of some length"}}) + "\n"
             for n in range(EVENTS))
         subprocess.run([MK, "append", "--batch"], cwd=cwd, env=env, check=True, capture_output=True,
@@ -123,7 +126,11 @@ def main():
             theirs = lambda: Server([os.path.join(PEER, "bin", "memkernel-server")], peer_cwd, peer_env)
             server = theirs()
             for n in range(PEER_EVENTS):
-                server.call("memkernel_note", {"note": f"note {n} of many, of some length"})
+                if n % 10 == 0:
+                    server.call("memkernel_append_decision", {
+                        "decision_key": f"k{n // 10 % 40}", "decision_value": f"v{n}", "rationale": "-"})
+                else:
+                    server.call("memkernel_note", {"note": f"note {n} of many, of some length"})
             server.close()
 
         starts, peer_starts = [], []
@@ -145,19 +152,25 @@ def main():
         if peer:
             peer.call("memkernel_query_state", {})
         show("memory after the first call", mk.memory_mib(), peer and peer.memory_mib(), "MiB")
+        note = lambda tool: lambda s: s.call(tool, {"note": "bench"})
+        ours_note, their_note = note("mk_note"), note("memkernel_note")
+        our_state = lambda s: s.call("mk_context", {})
+        their_state = lambda s: s.call("memkernel_query_state", {})
         rows = [
-            ("an empty request (ping)", 2000, lambda s: s.ask("ping", {}), lambda s: s.ask("ping", {})),
-            ("tools/list", 500, lambda s: s.ask("tools/list", {}), lambda s: s.ask("tools/list", {})),
-            ("read the state (mk_context / query_state)", 300, lambda s: s.call("mk_context", {}),
-             lambda s: s.call("memkernel_query_state", {})),
+            ("an empty request (ping)", 2000, lambda s: s.ask("ping", {}), lambda s: s.ask("ping", {}), None),
+            ("tools/list", 500, lambda s: s.ask("tools/list", {}), lambda s: s.ask("tools/list", {}), None),
+            ("read the state (mk_context / query_state)", 300, our_state, their_state, None),
+            ("the same after a write", 300, our_state, their_state, (ours_note, their_note)),
             ("newest events (mk_log / history)", 300, lambda s: s.call("mk_log", {}),
-             lambda s: s.call("memkernel_history", {"limit": 20})),
-            ("write (mk_note / note)", 300, lambda s: s.call("mk_note", {"note": "bench"}),
-             lambda s: s.call("memkernel_note", {"note": "bench"})),
+             lambda s: s.call("memkernel_history", {"limit": 20}), None),
+            ("write (mk_note / note)", 300, ours_note, their_note, None),
         ]
-        for what, rounds, our_act, their_act in rows:
-            p50, p95 = times(lambda n: our_act(mk), rounds)
-            peer_p50, peer_p95 = times(lambda n: their_act(peer), rounds // 5) if peer else (None, None)
+        for what, rounds, our_act, their_act, before in rows:
+            before_ours = before and (lambda n: before[0](mk))
+            before_theirs = before and (lambda n: before[1](peer))
+            p50, p95 = times(lambda n: our_act(mk), rounds, before_ours)
+            peer_p50, peer_p95 = (
+                times(lambda n: their_act(peer), rounds // 5, before_theirs) if peer else (None, None))
             show(f"{what}, p50", p50, peer_p50)
             show(f"{what}, p95", p95, peer_p95)
         latency = notices(ours)

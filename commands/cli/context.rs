@@ -13,7 +13,7 @@ use mk::canon::Object;
 use mk::id::{AgentId, BranchName};
 use mk::log::Outside;
 use mk::store::location::{self};
-use mk::store::sqlite::Durability;
+use mk::store::sqlite::{Durability, Version};
 use mk::store::{Engine, Origin, Patience, ReadTxn, Sqlite, StoreError, WriteTxn};
 use mk::time::Timestamp;
 use serde::Serialize;
@@ -277,17 +277,30 @@ impl Context {
         &self,
         body: impl FnOnce(&dyn ReadTxn) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
+        self.look(|store| store.read(body))
+    }
+
+    /// Runs `body` on the store, opened to read.
+    fn look<T, E>(&self, body: impl FnOnce(&mut Sqlite) -> Result<T, E>) -> Result<T, Failure>
+    where
+        Failure: From<E>,
+    {
         let Some(caller) = &self.caller else {
-            return ManuallyDrop::new(self.open_to_read()?).read(body);
+            return Ok(body(&mut ManuallyDrop::new(self.open_to_read()?))?);
         };
         let path = self.store_path()?;
         let mut store = match caller.stores.take(Kept::ToRead, &path)? {
             Some(store) => store,
             None => Sqlite::open_to_read(&path)?,
         };
-        let done = store.read(body)?;
+        let done = body(&mut store)?;
         caller.stores.give(Kept::ToRead, store);
         Ok(done)
+    }
+
+    /// What the store holds now, to tell later whether somebody wrote meanwhile.
+    pub fn version(&self) -> Result<Version, Failure> {
+        self.look(|store| store.version())
     }
 
     /// Runs `body` as the only writer. The store stays open, as in [`Context::read`].

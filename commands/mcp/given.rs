@@ -16,7 +16,7 @@ use super::tool::{Kind, Param, Set, Tool};
 use crate::cli::{Failure, FenceArg};
 
 /// The arguments of a call. Each that is there is of the kind that its tool says.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Given {
     members: BTreeMap<&'static str, Value>,
     /// Most tokens of the answer.

@@ -10,6 +10,7 @@ mod connection;
 mod given;
 mod http;
 mod instructions;
+mod kept;
 mod lane;
 mod lines;
 mod log;

@@ -13,6 +13,7 @@ use rustix::io::Errno;
 /// A file descriptor, and what of it is waited for.
 pub use rustix::event::PollFd;
 
+use super::sqlite::Version;
 use super::{Patience, Sqlite, StoreError, files};
 
 /// How often the count is asked for if nothing else tells.
@@ -24,7 +25,7 @@ const WATCHED: Duration = Duration::from_secs(1);
 /// Tells of commits from when it was made on.
 pub struct Changes {
     store: Sqlite,
-    seen: i64,
+    seen: Version,
     watch: Option<watch::Watch>,
 }
 
@@ -47,7 +48,7 @@ impl Changes {
         // Before the count is read, so that no commit falls between.
         let watch = watch::Watch::new(path);
         let store = Sqlite::open_to_read(path)?;
-        let seen = store.data_version()?;
+        let seen = store.version()?;
         Ok(Self { store, seen, watch })
     }
 
@@ -68,7 +69,7 @@ impl Changes {
     ) -> Result<Woken, StoreError> {
         let patience = Patience::new(at_most);
         loop {
-            let version = self.store.data_version()?;
+            let version = self.store.version()?;
             if version != self.seen {
                 self.seen = version;
                 return Ok(Woken::Changed);

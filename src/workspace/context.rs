@@ -7,7 +7,7 @@ use super::fold::State;
 use super::render::{self, Line, Section};
 use super::{snapshot, state};
 use crate::branch;
-use crate::event::Event;
+use crate::event::{Event, EventType};
 use crate::id::{BranchName, EventId};
 use crate::lease::{self, Claims};
 use crate::notice::document::moment;
@@ -148,7 +148,8 @@ pub fn compose(
     let reserve = LeftOut { records: 999_999, events, notices: open_notices, cut: 999_999 };
     sheet.left -= tokenizer.count(&closing(&reserve, branch, tokenizer)).min(budget);
     let for_events = sheet.left / 4;
-    let events = newest_blocks(txn, branch, &mut Sheet { left: for_events, ..sheet.clone() })?;
+    let mut newest = Newest { txn, tokenizer, next: branch.head, read: Vec::new() };
+    let events = newest_blocks(&mut newest, &mut Sheet { left: for_events, ..sheet.clone() })?;
     sheet.left -= for_events - events.left;
     let mut lines = lines(&state, &claims);
     lines.extend(notice_lines(&notices, &sheet, lines.len(), now));
@@ -159,7 +160,7 @@ pub fn compose(
     let records = records.into_iter().map(|line| line.text);
     // What the state left over goes to older events.
     let mut rest = Sheet { left: sheet.left + (for_events - events.left), ..sheet.clone() };
-    let events = newest_blocks(txn, branch, &mut rest)?;
+    let events = newest_blocks(&mut newest, &mut rest)?;
     let mut left_out = sheet.left_out;
     left_out.cut += events.cut;
     left_out.events = total - events.shown;
@@ -190,11 +191,15 @@ struct Sheet {
 impl Sheet {
     /// Whether `text` fits on a line of its own; if so, it is paid for.
     fn take(&mut self, text: &str) -> bool {
-        // Counts add up over lines, so the sum is the count of the whole.
-        let cost = self.tokenizer.count(text);
-        let fits = cost <= self.left;
+        self.pay(self.tokenizer.count(text))
+    }
+
+    /// Whether as many `tokens` are left; if so, they are spent. Counts add up over lines, so the sum is the
+    /// count of the whole.
+    fn pay(&mut self, tokens: u64) -> bool {
+        let fits = tokens <= self.left;
         if fits {
-            self.left -= cost;
+            self.left -= tokens;
         }
         fits
     }
@@ -273,32 +278,60 @@ struct Blocks {
     left: u64,
 }
 
+/// The newest live events, read as far as they are asked for, and once.
+struct Newest<'t> {
+    txn: &'t dyn ReadTxn,
+    tokenizer: Tokenizer,
+    next: Option<EventId>,
+    /// The block of each and its tokens; a snapshot has none.
+    read: Vec<Option<(String, u64)>>,
+}
+
+impl Newest<'_> {
+    /// The block of the newest event but `index`; `None` if there are not so many.
+    fn get(&mut self, index: usize) -> Result<Option<&Option<(String, u64)>>, StoreError> {
+        while self.read.len() <= index {
+            let Some(id) = self.next else { return Ok(None) };
+            self.next = self.txn.link(id)?.live_parent;
+            let event = self.txn.known_event(id)?;
+            let block = match event.kind {
+                EventType::Snapshot => None,
+                _ => {
+                    let payload = branch::reported_payload(self.txn, &event)?;
+                    let text = indented(&render::short_block(&event, payload.as_ref()));
+                    let tokens = self.tokenizer.count(&text);
+                    Some((text, tokens))
+                }
+            };
+            self.read.push(block);
+        }
+        Ok(self.read.get(index))
+    }
+}
+
 /// The blocks of the newest events that fit, oldest first.
-fn newest_blocks(
-    txn: &dyn ReadTxn,
-    branch: &Branch,
-    sheet: &mut Sheet,
-) -> Result<Blocks, StoreError> {
+fn newest_blocks(newest: &mut Newest<'_>, sheet: &mut Sheet) -> Result<Blocks, StoreError> {
     let share = (sheet.left / 2).max(16);
     let mut found = Blocks { blocks: Vec::new(), shown: 0, cut: 0, left: sheet.left };
-    let mut at = branch.head;
-    for _ in 0..EVENTS_LOOKED_AT {
-        let Some(id) = at else { break };
-        at = txn.link(id)?.live_parent;
-        let event = txn.known_event(id)?;
-        if event.kind == crate::event::EventType::Snapshot {
-            found.shown += 1;
-            continue;
+    for index in 0..EVENTS_LOOKED_AT {
+        let Some(block) = newest.get(index)? else { break };
+        if let Some((text, tokens)) = block {
+            let was_cut = *tokens > share;
+            let (text, fits) = match was_cut {
+                true => {
+                    let text = cut(text, share, sheet.tokenizer).0;
+                    let fits = sheet.take(&text);
+                    (text, fits)
+                }
+                false => (text.clone(), sheet.pay(*tokens)),
+            };
+            if !fits {
+                break;
+            }
+            found.blocks.push(text);
+            found.cut += u64::from(was_cut);
         }
-        let payload = branch::reported_payload(txn, &event)?;
-        let text = indented(&render::short_block(&event, payload.as_ref()));
-        let (text, was_cut) = cut(&text, share, sheet.tokenizer);
-        if !sheet.take(&text) {
-            break;
-        }
-        found.blocks.push(text);
         found.shown += 1;
-        found.cut += u64::from(was_cut);
     }
     found.blocks.reverse();
     found.left = sheet.left;

@@ -16,6 +16,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
@@ -63,6 +64,8 @@ pub struct Sqlite {
     file: FileId,
     /// What is open beside it, unless it is read alone. It goes after the connection.
     beside: Option<Arc<Beside>>,
+    /// Which of the connections of this process it is.
+    opened: u64,
     /// How long to wait for the write lock.
     lock_timeout: Duration,
     /// Whether others' commits are seen, and nothing stands in the way of a write of this process.
@@ -84,6 +87,20 @@ fn id_at(path: &Path) -> FileId {
 /// that SQLite has on it.
 fn can_write(path: &Path) -> bool {
     rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok()
+}
+
+/// What a store held at some moment, as far as one connection can tell: as long as it is the same, nobody
+/// else has written. That of another connection is never the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Version {
+    opened: u64,
+    commits: i64,
+}
+
+/// The number of the connection of this process that is opened now.
+fn count_opened() -> u64 {
+    static OPENED: AtomicU64 = AtomicU64::new(0);
+    OPENED.fetch_add(1, Ordering::Relaxed)
 }
 
 /// How sure a finished write is.
@@ -234,8 +251,9 @@ impl Sqlite {
         let (connection, version) = opened.map_err(|error| failure(error, path, Duration::ZERO))?;
         let path = path.to_owned();
         let (lock_timeout, beside) = (Duration::ZERO, None);
-        let (is_lasting, has_written) = (false, false);
-        let store = Self { connection, path, file, beside, lock_timeout, is_lasting, has_written };
+        let (opened, is_lasting, has_written) = (count_opened(), false, false);
+        let store =
+            Self { connection, path, file, beside, opened, lock_timeout, is_lasting, has_written };
         // For its header; if it is not the one at the path any more, it is not kept.
         store.is_in_place()?;
         store.check_version(version, "min_reader")?;
@@ -279,6 +297,7 @@ impl Sqlite {
             path: owned,
             file,
             beside: None,
+            opened: count_opened(),
             lock_timeout,
             is_lasting: false,
             has_written: false,
@@ -314,17 +333,20 @@ impl Sqlite {
             .map_err(|error| failure(error, &self.path, Duration::ZERO))
     }
 
-    /// A number that is another one after each commit of another connection.
+    /// Another one after each commit of another connection.
     ///
     /// # Errors
     /// If it is not the store at its path any more: commits there are not seen.
-    pub(super) fn data_version(&self) -> Result<i64, StoreError> {
+    pub fn version(&self) -> Result<Version, StoreError> {
         if !self.is_in_place()? {
             return Err(replaced(&self.path));
         }
-        let sql = "PRAGMA data_version";
-        let version = self.connection.query_row(sql, (), |row| row.get(0));
-        version.map_err(|error| failure(error, &self.path, Duration::ZERO))
+        let commits = self
+            .connection
+            .prepare_cached("PRAGMA data_version")
+            .and_then(|mut statement| statement.query_row((), |row| row.get(0)))
+            .map_err(|error| failure(error, &self.path, Duration::ZERO))?;
+        Ok(Version { opened: self.opened, commits })
     }
 
     /// Whether what is open is still the store at its path, and of a format that can be read, and

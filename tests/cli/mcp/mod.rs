@@ -5,6 +5,7 @@ mod exec;
 mod faults;
 mod hostile;
 mod http;
+mod kept;
 mod log;
 mod memkernel;
 mod news;
