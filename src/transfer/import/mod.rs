@@ -111,7 +111,7 @@ fn send_lines(
     mut input: impl BufRead,
     tokenizer: Tokenizer,
     sender: &SyncSender<Chunk>,
-    stored: &Receiver<Vec<Box<Arrival>>>,
+    stored: &Receiver<Vec<Line>>,
 ) {
     let mut text = Vec::new();
     let (mut number, mut chunk, mut bytes) = (0, Vec::new(), 0);
@@ -157,7 +157,7 @@ struct Import<'t> {
     /// By the hash of the event they follow.
     waiting: HashMap<Hash, Vec<(u64, Box<Arrival>)>>,
     /// What the reading thread is to free.
-    stored: Vec<Box<Arrival>>,
+    stored: Vec<Line>,
     erased: Recorded,
     with_prefix: bool,
     /// Of the execution log.

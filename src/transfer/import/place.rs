@@ -6,7 +6,7 @@ use crate::event::{Event, EventType, Payload};
 use crate::id::{BranchName, Hash, LineageId};
 use crate::log::Misfit;
 use crate::store::{Branch, StoreError};
-use crate::transfer::line::Arrival;
+use crate::transfer::line::{Arrival, Line};
 
 impl Import<'_> {
     /// Stores `arrival`, and what waited for it; or lets it wait.
@@ -160,7 +160,7 @@ impl Import<'_> {
         }
         let hash = event.hash;
         self.note(number, event, *prev, std::mem::take(secrets));
-        self.stored.push(arrival);
+        self.stored.push(Line::Event(arrival));
         Ok(hash)
     }
 
