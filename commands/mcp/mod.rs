@@ -2,6 +2,7 @@
 //!
 //! A second front end over the commands, with no rule of its own.
 
+mod agents;
 mod answer;
 mod body;
 mod bounds;

@@ -12,8 +12,8 @@ use mk::store::location::{self, Git};
 use mk::tokens::Tokenizer;
 
 use super::Compat;
+use super::agents::agent_of;
 use super::log::{Level, Log};
-use super::server::agent_of;
 use super::tool::{Set, Tool};
 use super::tools;
 use crate::cli::{Clocks, Context, Failure, is_everybodys, make_project, store_in};

@@ -5,6 +5,7 @@ mod error;
 mod line;
 mod links;
 mod prepared;
+mod tip;
 
 use std::collections::BTreeMap;
 
@@ -22,6 +23,7 @@ use crate::workspace::snapshot::{self, Cover};
 use crate::workspace::{self, render};
 
 use links::Links;
+use tip::{Tip, next_sequence};
 
 pub(crate) use adopt::{Adopted, Misfit};
 pub use error::LogError;
@@ -101,18 +103,6 @@ enum Time {
     Now(Timestamp),
     /// As another program noted it.
     Kept(Timestamp),
-}
-
-/// The head of a branch.
-#[derive(Debug, Clone)]
-struct Tip {
-    id: EventId,
-    hash: Hash,
-    sequence: u64,
-    timestamp: Timestamp,
-    link: Link,
-    /// Of the newest live event that is no snapshot.
-    author: Option<(EventId, AgentId)>,
 }
 
 /// What an event adds to the lengths of texts.
@@ -471,27 +461,6 @@ impl<'t> Log<'t> {
         (grown.after, grown.snapshot) = (link.context, link.snapshot);
     }
 
-    fn tip(&mut self, branch: &Branch) -> Result<Option<Tip>, StoreError> {
-        match (self.tips.get(&branch.id), branch.head) {
-            (Some(tip), _) => Ok(Some(tip.clone())),
-            (None, Some(head)) => self.read_tip(head).map(Some),
-            (None, None) => Ok(None),
-        }
-    }
-
-    fn read_tip(&mut self, id: EventId) -> Result<Tip, StoreError> {
-        let event = self.txn.known_event(id)?;
-        let link = self.link(id)?;
-        Ok(Tip {
-            id,
-            hash: event.hash,
-            sequence: event.sequence,
-            timestamp: event.timestamp,
-            link,
-            author: branch::author(self.txn, &event)?,
-        })
-    }
-
     fn link(&mut self, id: EventId) -> Result<Link, StoreError> {
         if let Some(link) = self.links.get(id) {
             return Ok(link);
@@ -501,13 +470,5 @@ impl<'t> Log<'t> {
             self.links.put(id, link);
         }
         Ok(link)
-    }
-}
-
-fn next_sequence(tip: Option<&Tip>) -> Result<u64, StoreError> {
-    let next = tip.map_or(0, |tip| tip.sequence) + 1;
-    match i64::try_from(next) {
-        Ok(_) => Ok(next),
-        Err(_) => Err(StoreError::damaged("the head has the largest sequence there is")),
     }
 }
