@@ -265,7 +265,7 @@ pub enum StoreError {
     Damaged { what: String },
     #[error("the store cannot be written: {why}")]
     ReadOnly { why: String },
-    #[error("another process held the write lock for {waited_ms} ms")]
+    #[error("another process {}", held(*waited_ms))]
     Busy { waited_ms: u64 },
     #[error("no space left on the device that holds '{path}'")]
     DiskFull { path: String },
@@ -273,6 +273,14 @@ pub enum StoreError {
     Io { action: &'static str, path: String, source: std::io::Error },
     #[error("the store at '{path}' did not answer: {what}")]
     Engine { path: String, what: String },
+}
+
+/// What another process did while nothing, or so long, was waited for it.
+fn held(waited_ms: u64) -> String {
+    match waited_ms {
+        0 => "holds a lock on the store".to_owned(),
+        waited => format!("held the write lock for {waited} ms"),
+    }
 }
 
 impl StoreError {
