@@ -18,7 +18,7 @@ fn interrupt(mut mk: Child) {
     let begun = Instant::now();
     let status = mk.wait().unwrap();
     assert_eq!(status.signal(), Some(Signal::INT.as_raw()), "{status}");
-    assert!(begun.elapsed() < Duration::from_secs(2));
+    assert!(begun.elapsed() < Duration::from_secs(20));
 }
 
 #[test]
