@@ -117,7 +117,9 @@ impl Event {
     /// The immutable form that travels: canonical JSON on one line, without local numbers.
     #[must_use]
     pub fn line(&self, prev: &Hash) -> String {
-        let mut out = String::with_capacity(512);
+        let content = self.content.as_ref();
+        let texts = content.map_or(0, |content| content.payload.len() + content.metadata.len());
+        let mut out = String::with_capacity(512 + texts);
         let mut text = |name: &str, value: &str| {
             out.push_str(if out.is_empty() { "{\"" } else { ",\"" });
             out.push_str(name);

@@ -71,7 +71,7 @@ fn state_read(txn: &dyn ReadTxn, ledger: &mut Ledger, request: &Request) -> Resu
         let mut active = Members::new();
         for (scope, lease) in ledger.open_leases(txn, goal_id)? {
             if lease.is_active(now) {
-                active.set(&scope, lease.report());
+                active.set(scope, lease.report());
             }
         }
         result.set("leases", active);

@@ -306,7 +306,7 @@ fn to_pick_members_is_to_read_all_and_keep_those() {
                     let mut kept = Members::new();
                     for key in keys {
                         if let Some(value) = members.get(key) {
-                            kept.set(key, value.clone());
+                            kept.set(*key, value.clone());
                         }
                     }
                     Some(kept)

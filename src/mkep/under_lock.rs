@@ -290,7 +290,7 @@ fn add_fields(request: &Request, record: &mut Members, facts: &Facts<'_>) -> Res
         Op::LeaseAcquire => {
             let expected = request.given("expected_fence").and_then(Json::as_i64);
             for (name, value) in lease::grant(record, expected, facts)?.iter() {
-                record.set(name.shown(), value.clone());
+                record.set(name.shown().to_owned(), value.clone());
             }
         }
         Op::LeaseRelease => lease::may_release(record, facts)?,

@@ -6,6 +6,8 @@
 mod reader;
 mod writer;
 
+use std::borrow::Cow;
+
 pub use reader::{DEPTH_MAX, parse, pick};
 
 /// A JSON value.
@@ -30,14 +32,14 @@ pub struct Text {
     /// The string in WTF-8, if it holds a lone surrogate. Sorts by code point.
     exact: Option<Box<[u8]>>,
     /// The string, with U+FFFD for each lone surrogate.
-    shown: String,
+    shown: Cow<'static, str>,
 }
 
 impl Text {
     /// The string, unless it holds a lone surrogate.
     #[must_use]
     pub fn as_str(&self) -> Option<&str> {
-        self.exact.is_none().then_some(&self.shown)
+        self.exact.is_none().then_some(self.shown())
     }
 
     /// The string as it may be echoed: with U+FFFD for each lone surrogate.
@@ -55,7 +57,7 @@ impl Text {
 
 impl From<&str> for Text {
     fn from(text: &str) -> Self {
-        Self { exact: None, shown: text.to_owned() }
+        Self { exact: None, shown: text.to_owned().into() }
     }
 }
 
@@ -91,12 +93,12 @@ impl Members {
         self.get(key)?.as_str()
     }
 
-    /// Gives `key` a value: in its place if it is there, else at the end.
-    pub fn set(&mut self, key: &str, value: impl Into<Json>) {
-        let value = value.into();
-        match self.0.iter_mut().find(|(name, _)| name.as_str() == Some(key)) {
+    /// Gives `key` a value: in its place if it is there, else at the end. Keys of the protocol are not copied.
+    pub fn set(&mut self, key: impl Into<Cow<'static, str>>, value: impl Into<Json>) {
+        let (key, value) = (key.into(), value.into());
+        match self.0.iter_mut().find(|(name, _)| name.as_str() == Some(&key)) {
             Some((_, old)) => *old = value,
-            None => self.0.push((Text::from(key), value)),
+            None => self.0.push((Text { exact: None, shown: key }, value)),
         }
     }
 
@@ -239,7 +241,7 @@ impl From<&str> for Json {
 
 impl From<String> for Json {
     fn from(text: String) -> Self {
-        Self::Text(Text { exact: None, shown: text })
+        Self::Text(Text { exact: None, shown: text.into() })
     }
 }
 

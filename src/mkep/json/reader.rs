@@ -30,16 +30,16 @@ pub fn parse(bytes: &[u8]) -> Option<Json> {
 /// The members `keys` of the object that is one JSON document, as [`parse`] would read them; `None` if
 /// that reads no object. It saves building what is not asked for.
 #[must_use]
-pub fn pick(text: &str, keys: &[&str]) -> Option<Members> {
+pub fn pick(text: &str, keys: &[&'static str]) -> Option<Members> {
     let mut reader = Reader { text, bytes: text.as_bytes(), at: 0 };
-    let mut picked = Members::new();
+    let mut picked = Members(Vec::with_capacity(keys.len()));
     reader.skip_space();
     reader.peek().filter(|byte| *byte == b'{')?;
     reader.each_member(|reader| {
         let key = reader.key()?;
         reader.colon()?;
-        match key.filter(|key| keys.contains(&key.as_ref())) {
-            Some(key) => picked.set(&key, reader.value(2)?),
+        match key.and_then(|found| keys.iter().find(|key| **key == found)) {
+            Some(key) => picked.set(*key, reader.picked()?),
             None => reader.skip(2)?,
         }
         Some(())
@@ -84,12 +84,21 @@ impl<'a> Reader<'a> {
             b'{' | b'[' if depth > DEPTH_MAX => None,
             b'{' => self.object(depth).map(Json::Object),
             b'[' => self.list(depth),
-            b'"' => self.string().map(Json::Text),
+            b'"' => self.string(0).map(Json::Text),
             b'n' => self.word("null", Json::Null),
             b't' => self.word("true", Json::Bool(true)),
             b'f' => self.word("false", Json::Bool(false)),
             b'-' | b'0'..=b'9' => self.number(),
             _ => None,
+        }
+    }
+
+    /// A value of the outermost object. A string has room at once for all it can hold: it may be most of the
+    /// document, and full of escapes.
+    fn picked(&mut self) -> Option<Json> {
+        match self.peek()? {
+            b'"' => self.string(self.bytes.len() - self.at).map(Json::Text),
+            _ => self.value(2),
         }
     }
 
@@ -121,7 +130,7 @@ impl<'a> Reader<'a> {
         let mut members: Vec<(Text, Json)> = Vec::new();
         let mut places: FxHashMap<Text, usize> = FxHashMap::default();
         self.each_member(|reader| {
-            let key = reader.string()?;
+            let key = reader.string(0)?;
             reader.colon()?;
             let value = reader.value(depth + 1)?;
             if members.len() == MANY {
@@ -252,7 +261,7 @@ impl<'a> Reader<'a> {
             return Some(Some(plain.into()));
         }
         self.at = start;
-        Some(self.string()?.as_str().map(|key| key.to_owned().into()))
+        Some(self.string(0)?.as_str().map(|key| key.to_owned().into()))
     }
 
     fn skip_string(&mut self) -> Option<()> {
@@ -269,17 +278,19 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn string(&mut self) -> Option<Text> {
+    /// A string; one with escapes is given `room` bytes to begin with.
+    fn string(&mut self, room: usize) -> Option<Text> {
         self.at += 1;
         let plain = self.plain();
         if self.eat(b'"') {
             return Some(plain.into());
         }
-        let mut shown = plain.to_owned();
+        let mut shown = String::with_capacity(room.max(plain.len()));
+        shown.push_str(plain);
         let mut exact: Option<Vec<u8>> = None;
         loop {
             if self.eat(b'"') {
-                return Some(Text { exact: exact.map(Vec::into_boxed_slice), shown });
+                return Some(Text { exact: exact.map(Vec::into_boxed_slice), shown: shown.into() });
             }
             if !self.eat(b'\\') {
                 return None;
