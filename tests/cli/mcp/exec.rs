@@ -99,7 +99,10 @@ fn a_store_that_others_keep_to_themselves_is_busy() {
     drop(other);
     assert_eq!(response(&client.call("mk_exec_query", arguments))["ok"], true);
     let (_, _, stderr) = client.close();
-    assert!(stderr.starts_with("mk mcp: warn: another process holds a lock on the store"), "{stderr}");
+    assert!(
+        stderr.starts_with("mk mcp: warn: another process holds a lock on the store"),
+        "{stderr}"
+    );
 }
 
 #[test]
