@@ -24,7 +24,7 @@ use crate::cli::{Context, Failure, Text};
 /// `mk hook --recipe git-pre-commit`.
 #[derive(Debug, clap::Args)]
 pub struct Hook {
-    /// claude-code, codex, gemini, or git-pre-commit
+    /// claude-code, codex, gemini, opencode, or git-pre-commit
     #[arg(required_unless_present = "recipe")]
     who: Option<String>,
     /// With git-pre-commit, only say so

@@ -53,7 +53,7 @@ pub fn refusal(dialect: Dialect, enforce: Enforce, event: &str, why: &str) -> Op
     Some(match (enforce, dialect) {
         (Enforce::Off, _) => return None,
         (Enforce::Warn, _) => context(event, why),
-        (Enforce::Deny | Enforce::Ask, Dialect::Gemini) => {
+        (Enforce::Deny | Enforce::Ask, Dialect::Gemini | Dialect::OpenCode) => {
             json!({ "decision": "deny", "reason": why })
         }
         (Enforce::Ask, Dialect::Claude) => decided("ask"),

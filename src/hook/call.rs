@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use serde_json::Value;
 use serde_json::error::Category;
 
-use super::patch;
+use super::patch::{self, Gap};
 use super::sent::{Sent, text_of};
 use crate::code::{Code, Coded};
 
@@ -17,6 +17,8 @@ pub enum Dialect {
     Claude,
     Codex,
     Gemini,
+    /// Of the plugin that `mk attach` writes, src/attach/opencode.ts.
+    OpenCode,
 }
 
 impl Dialect {
@@ -27,6 +29,7 @@ impl Dialect {
             "claude-code" => Some(Self::Claude),
             "codex" => Some(Self::Codex),
             "gemini" => Some(Self::Gemini),
+            "opencode" => Some(Self::OpenCode),
             _ => None,
         }
     }
@@ -121,8 +124,8 @@ enum Stage {
 impl Stage {
     fn of(event: &str) -> Option<Self> {
         match event {
-            "PreToolUse" | "BeforeTool" => Some(Self::Before),
-            "PostToolUse" | "AfterTool" => Some(Self::After),
+            "PreToolUse" | "BeforeTool" | "tool.execute.before" => Some(Self::Before),
+            "PostToolUse" | "AfterTool" | "tool.execute.after" => Some(Self::After),
             "PostToolUseFailure" => Some(Self::Failed),
             _ => None,
         }
@@ -162,6 +165,7 @@ impl Dialect {
             Self::Claude => ["Edit", "MultiEdit", "Write", "NotebookEdit"].contains(&tool),
             Self::Codex => tool == "apply_patch",
             Self::Gemini => ["write_file", "replace"].contains(&tool),
+            Self::OpenCode => ["edit", "write", "apply_patch"].contains(&tool),
         }
     }
 
@@ -170,6 +174,7 @@ impl Dialect {
         match self {
             Self::Claude | Self::Codex => tool == "Bash",
             Self::Gemini => tool == "run_shell_command",
+            Self::OpenCode => tool == "bash",
         }
     }
 }
@@ -180,9 +185,9 @@ impl Sent {
             return Err(format!("{name} is no text"));
         }
         match (self.hook_event_name.as_str(), Stage::of(&self.hook_event_name)) {
-            ("SessionStart", _) => Ok(Occasion::SessionStart),
-            ("UserPromptSubmit" | "BeforeAgent", _) => Ok(Occasion::Prompt),
-            ("SessionEnd", _) => Ok(Occasion::SessionEnd),
+            ("SessionStart" | "session.start", _) => Ok(Occasion::SessionStart),
+            ("UserPromptSubmit" | "BeforeAgent" | "chat.message", _) => Ok(Occasion::Prompt),
+            ("SessionEnd" | "dispose", _) => Ok(Occasion::SessionEnd),
             (_, Some(stage)) => self.about_tool(stage, dialect),
             (_, None) => Ok(Occasion::Other),
         }
@@ -192,10 +197,12 @@ impl Sent {
         let tool = self.tool_name.as_deref().unwrap_or_default();
         let command = self.tool_input["command"].as_str();
         if dialect.edits(tool) {
-            let files = match (dialect, command) {
-                (Dialect::Codex, Some(patch)) => patch::files(patch),
+            let patch = self.tool_input["patchText"].as_str();
+            let files = match (dialect, command, patch) {
+                (Dialect::Codex, Some(patch), _) => patch::files(patch, Gap::Blank),
+                (Dialect::OpenCode, _, Some(patch)) => patch::files(patch, Gap::None),
                 _ => {
-                    let named = ["file_path", "notebook_path"].into_iter();
+                    let named = ["file_path", "filePath", "notebook_path"].into_iter();
                     named.filter_map(|it| self.tool_input[it].as_str()).map(str::to_owned).collect()
                 }
             };
@@ -216,7 +223,7 @@ impl Sent {
             _ if stage == Stage::Failed => Some(self.failure()),
             Dialect::Claude if self.tool_input["run_in_background"] == true => None,
             Dialect::Claude => self.claude_response(),
-            Dialect::Codex => Some(self.codex_response()),
+            Dialect::Codex | Dialect::OpenCode => Some(self.plain_response()),
             Dialect::Gemini => Some(self.gemini_response()),
         };
         let duration_ms = self.duration_ms.filter(|it| *it >= 0.0).map(|it| it as u64);
@@ -268,7 +275,7 @@ impl Sent {
         Some((Some(exit_code), output))
     }
 
-    fn codex_response(&self) -> (Option<i64>, String) {
+    fn plain_response(&self) -> (Option<i64>, String) {
         let response = &self.tool_response;
         let output = response["output"].as_str();
         let output = output.map_or_else(|| text_of(response), str::to_owned);

@@ -1,4 +1,4 @@
-//! What a patch of Codex touches.
+//! What a patch of Codex or OpenCode touches.
 //!
 //! Rule: docs/spec/attach.md, section 6.1.
 
@@ -7,15 +7,28 @@ use std::path::Path;
 use crate::setting::words;
 
 /// What stands before the name of a file in a patch.
-const MARKS: [&str; 4] =
-    ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
+const MARKS: [&str; 4] = ["*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:"];
+
+/// What must stand between a mark and a name.
+#[derive(Debug, Clone, Copy)]
+pub enum Gap {
+    /// As Codex wants it.
+    Blank,
+    /// OpenCode does without.
+    None,
+}
 
 /// The files that a patch touches, by both names where one is moved. A mark may have white space before it,
 /// as Codex reads it: so it may in a line of what a file says.
-pub fn files(patch: &str) -> Vec<String> {
+pub fn files(patch: &str, gap: Gap) -> Vec<String> {
     let mut files: Vec<String> = Vec::new();
     for line in patch.lines() {
-        let file = MARKS.iter().find_map(|mark| line.trim().strip_prefix(mark)).map(str::trim);
+        let rest = MARKS.iter().find_map(|mark| line.trim().strip_prefix(mark));
+        let file = match gap {
+            Gap::Blank => rest.and_then(|rest| rest.strip_prefix(' ')),
+            Gap::None => rest,
+        };
+        let file = file.map(str::trim).filter(|file| !file.is_empty());
         if let Some(file) = file.filter(|file| !files.iter().any(|known| known == file)) {
             files.push(file.to_owned());
         }
@@ -39,7 +52,7 @@ pub fn files_of_command(command: &str) -> Option<Vec<String>> {
     let rest = ["apply_patch", "applypatch"].iter().find_map(|name| call.strip_prefix(name))?;
     let patch = rest.trim_start().strip_prefix("<<")?;
     let directory = Path::new(&directory);
-    let files = files(patch).into_iter();
+    let files = files(patch, Gap::Blank).into_iter();
     Some(files.map(|file| directory.join(file).to_string_lossy().into_owned()).collect())
 }
 
@@ -96,6 +109,7 @@ mod tests {
     fn white_space_before_a_mark_hides_no_file() {
         let patch = "*** Begin Patch\n *** Update File: a\n\t*** Move to: b\n@@\n+*** Add File: c\n\
                      \u{a0}*** Delete File: d \r\n*** Update File:e\n";
-        assert_eq!(files(patch), ["a", "b", "d"]);
+        assert_eq!(files(patch, Gap::Blank), ["a", "b", "d"]);
+        assert_eq!(files(patch, Gap::None), ["a", "b", "d", "e"]);
     }
 }

@@ -111,6 +111,15 @@ fn fits(found: &Value, expected: &Value, name: &str) {
 }
 
 fn runs_the_cases_of(agent: &str) {
+    let [before_edit, after, end, shell] = match agent {
+        "opencode" => ["tool.execute.before", "tool.execute.after", "dispose", "bash"],
+        _ => ["PreToolUse", "PostToolUse", "SessionEnd", "Bash"],
+    };
+    let writes = match agent {
+        "opencode" => "write",
+        "codex" => "apply_patch",
+        _ => "Write",
+    };
     for case in cases(agent) {
         let (name, stdin, expect) =
             (case["name"].as_str().unwrap(), &case["stdin"], &case["expect"]);
@@ -121,15 +130,15 @@ fn runs_the_cases_of(agent: &str) {
             shop.0.mk(&format!("--agent {holder} lease acquire {resource} --ttl 600")).success();
         }
         let event = stdin["hook_event_name"].as_str().unwrap_or_default();
-        if event == "PostToolUse" && stdin["tool_name"] != "Bash" || event == "SessionEnd" {
+        if event == after && stdin["tool_name"] != shell || event == end {
             // The call before took it.
             let mut before = stdin.clone();
-            before["hook_event_name"] = json!("PreToolUse");
-            if event == "SessionEnd" {
-                let claude = agent == "claude-code";
-                before["tool_name"] = json!(if claude { "Write" } else { "apply_patch" });
+            before["hook_event_name"] = json!(before_edit);
+            if event == end {
+                before["tool_name"] = json!(writes);
                 before["tool_input"] = json!({
                     "file_path": "/repo/src/a.rs",
+                    "filePath": "/repo/src/a.rs",
                     "command": "*** Begin Patch\n*** Add File: src/a.rs\n*** End Patch\n",
                 });
             }
@@ -185,6 +194,54 @@ fn claude_code_is_answered_as_recorded() {
 #[test]
 fn codex_is_answered_as_recorded() {
     runs_the_cases_of("codex");
+}
+
+#[test]
+fn opencode_is_answered_as_recorded() {
+    runs_the_cases_of("opencode");
+}
+
+#[test]
+fn what_others_do_reaches_opencode_and_strictness_stops_it() {
+    let mut shop = Shop::new();
+    let prompt = json!({ "session_id": "s", "cwd": "/repo", "hook_event_name": "chat.message" });
+    shop.call("opencode", &prompt);
+    shop.0.mk("--agent bob decide db postgres -m team").success();
+    assert_eq!(
+        shop.call("opencode", &prompt).stdout,
+        "{\"hookSpecificOutput\":{\"additionalContext\":\"NEWS event 1 of bob: ARCHITECTURAL_DECISION db = \
+         postgres\",\"hookEventName\":\"chat.message\"}}\n"
+    );
+    shop.0.mk("--agent bob lease acquire a.rs --ttl 600").success();
+    let mut edit = |setting: &str, input: Value| {
+        shop.0.mk(&format!("config {setting}")).success();
+        shop.tool("opencode", "s", "tool.execute.before", "edit", input)
+    };
+    let input = || json!({ "filePath": "a.rs", "oldString": "x", "newString": "y" });
+    let told = "lease-held: 'a.rs' is leased to 'bob' for 600 s more\\nhint: take other work, or call \
+                mk_lease_acquire with wait_s\\nretryable: yes, after 600 s";
+    for (setting, expected) in [
+        ("hook.enforce deny", format!("{{\"decision\":\"deny\",\"reason\":\"{told}\"}}\n")),
+        // It has nobody to ask before a call of a tool.
+        ("hook.enforce ask", format!("{{\"decision\":\"deny\",\"reason\":\"{told}\"}}\n")),
+        (
+            "hook.enforce warn",
+            format!(
+                "{{\"hookSpecificOutput\":{{\"additionalContext\":\"{told}\",\"hookEventName\":\
+                 \"tool.execute.before\"}}}}\n"
+            ),
+        ),
+        ("hook.enforce off", String::new()),
+    ] {
+        let answered = edit(setting, input());
+        assert_eq!((answered.stdout, answered.stderr), (expected, String::new()), "{setting}");
+    }
+    let unread = edit("hook.enforce deny", json!({}));
+    let why = "stdin is not the JSON of a hook: the edit names no file";
+    assert_eq!((unread.stdout, unread.stderr), (String::new(), format!("mk hook: {why}\n")));
+    let refused = edit("hook.strict true", json!({ "patchText": "x" }));
+    let refusal = format!("{{\"decision\":\"deny\",\"reason\":\"invalid-argument: {why}\"}}\n");
+    assert_eq!((refused.stdout, refused.stderr), (refusal, String::new()));
 }
 
 #[test]
