@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mk::attach::agents::{AGENTS, Agent};
+use mk::attach::agents::{AGENTS, Agent, Form};
 use mk::attach::document::{Dialect, Format, Tree, parse};
 use mk::attach::entry::Entry;
 use mk::attach::part::is_hook_command;
+use mk::attach::plugin;
 
 use super::{Level, Report, server};
 use crate::cli::attach::{Scope, Surroundings, file, surroundings};
@@ -159,29 +160,10 @@ fn start(
 fn hooks(report: &mut Report, agent: &'static Agent, scope: Scope, around: &Surroundings<'_>) {
     let Some(hooks) = &agent.hooks else { return };
     for path in around.hook_files(hooks, scope, false, true) {
-        let text = file::read(&path).ok().flatten().map(|original| original.text);
-        let format = Format::Json(Dialect::Jsonc);
-        let Some(document) = text.and_then(|text| parse(&text, format).ok().flatten()) else {
+        let Some(original) = file::read(&path).ok().flatten() else { continue };
+        let Some(Called { commands, fault }) = called(agent, &hooks.form, &original.text) else {
             continue;
         };
-        let mut commands: Vec<String> = Vec::new();
-        let mut events: Vec<&str> = Vec::new();
-        for (event, groups) in document.get("hooks").and_then(Tree::as_map).unwrap_or_default() {
-            let calls =
-                groups.as_list().unwrap_or_default().iter().flat_map(|group| {
-                    group.get("hooks").and_then(Tree::as_list).unwrap_or_default()
-                });
-            let ours = calls.filter_map(|call| call.get("command")?.as_text());
-            for command in ours.filter(|command| is_hook_command(command, agent.name)) {
-                events.push(event);
-                if !commands.iter().any(|known| known == command) {
-                    commands.push(command.to_owned());
-                }
-            }
-        }
-        if commands.is_empty() {
-            continue;
-        }
         let (name, place) = (agent.name, path.display());
         let remedy = format!("write them anew with `mk attach {name} --hooks --scope {scope}`");
         let program = |command: &String| {
@@ -191,13 +173,55 @@ fn hooks(report: &mut Report, agent: &'static Agent, scope: Scope, around: &Surr
         if let Some(lost) = commands.iter().find(|command| program(command).is_none()) {
             let what = format!("{name}: there is no program for `{lost}` in {place}");
             report.add("hooks", Level::Fail, what).remedy(remedy);
-        } else if hooks.events.iter().any(|(event, _)| !events.contains(event)) {
-            let what = format!("{name}: some events have no hook in {place}");
+        } else if let Some(fault) = fault {
+            let what = format!("{name}: {fault} in {place}");
             report.add("hooks", Level::Warn, what).remedy(remedy);
         } else {
             report.add("hooks", Level::Ok, format!("{name}: called from {place}"));
         }
     }
+}
+
+/// What a file of hooks calls of ours.
+struct Called {
+    commands: Vec<String>,
+    /// In what it is not as this version writes it.
+    fault: Option<&'static str>,
+}
+
+/// What `text` calls of ours, if anything.
+fn called(agent: &Agent, form: &Form, text: &str) -> Option<Called> {
+    let groups = match form {
+        Form::Groups(groups) => groups,
+        Form::Plugin(template) => {
+            let command = plugin::command(text, agent.name)?;
+            let differs = text != plugin::written(template, &command);
+            let fault = differs.then_some("the plugin is not as this version writes it");
+            return Some(Called { commands: vec![command], fault });
+        }
+    };
+    let document = parse(text, Format::Json(Dialect::Jsonc)).ok().flatten()?;
+    let mut commands: Vec<String> = Vec::new();
+    let mut events: Vec<&str> = Vec::new();
+    for (event, groups) in document.get("hooks").and_then(Tree::as_map).unwrap_or_default() {
+        let calls = groups
+            .as_list()
+            .unwrap_or_default()
+            .iter()
+            .flat_map(|group| group.get("hooks").and_then(Tree::as_list).unwrap_or_default());
+        let ours = calls.filter_map(|call| call.get("command")?.as_text());
+        for command in ours.filter(|command| is_hook_command(command, agent.name)) {
+            events.push(event);
+            if !commands.iter().any(|known| known == command) {
+                commands.push(command.to_owned());
+            }
+        }
+    }
+    if commands.is_empty() {
+        return None;
+    }
+    let lacks = groups.events.iter().any(|(event, _)| !events.contains(event));
+    Some(Called { commands, fault: lacks.then_some("some events have no hook") })
 }
 
 /// Copies that attaching left.

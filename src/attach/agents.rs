@@ -84,6 +84,21 @@ pub struct Hooks {
     pub project: &'static str,
     pub shared: &'static str,
     pub user: &'static str,
+    pub form: Form,
+}
+
+/// What stands in the file of hooks.
+#[derive(Debug)]
+pub enum Form {
+    /// Groups of calls, in a document that may hold more.
+    Groups(Groups),
+    /// A plugin, which is all of the file: its text, with the command of a project.
+    Plugin(&'static str),
+}
+
+/// Which groups of calls.
+#[derive(Debug)]
+pub struct Groups {
     /// Each event, and the tools it is wanted for; all, if that is empty.
     pub events: &'static [(&'static str, &'static str)],
     /// The limit of a call, in the agent's unit.
@@ -134,16 +149,18 @@ pub const AGENTS: &[Agent] = &[
             project: ".claude/settings.local.json",
             shared: ".claude/settings.json",
             user: "~/.claude/settings.json",
-            events: &[
-                ("SessionStart", ""),
-                ("UserPromptSubmit", ""),
-                ("PreToolUse", "Edit|MultiEdit|Write|NotebookEdit"),
-                ("PostToolUse", "Bash|Edit|MultiEdit|Write|NotebookEdit"),
-                ("PostToolUseFailure", "Bash|Edit|MultiEdit|Write|NotebookEdit"),
-                ("SessionEnd", ""),
-            ],
-            timeout: 5,
-            last_timeout: 5,
+            form: Form::Groups(Groups {
+                events: &[
+                    ("SessionStart", ""),
+                    ("UserPromptSubmit", ""),
+                    ("PreToolUse", "Edit|MultiEdit|Write|NotebookEdit"),
+                    ("PostToolUse", "Bash|Edit|MultiEdit|Write|NotebookEdit"),
+                    ("PostToolUseFailure", "Bash|Edit|MultiEdit|Write|NotebookEdit"),
+                    ("SessionEnd", ""),
+                ],
+                timeout: 5,
+                last_timeout: 5,
+            }),
         }),
         instructions: Some("CLAUDE.md"),
         todo: "restart it, and approve the server of the project when it asks",
@@ -162,15 +179,17 @@ pub const AGENTS: &[Agent] = &[
             project: ".codex/hooks.json",
             shared: ".codex/hooks.json",
             user: "${CODEX_HOME:-~/.codex}/hooks.json",
-            events: &[
-                ("SessionStart", ""),
-                ("UserPromptSubmit", ""),
-                ("PreToolUse", "Bash|apply_patch"),
-                ("PostToolUse", "Bash|apply_patch"),
-                ("SessionEnd", ""),
-            ],
-            timeout: 5,
-            last_timeout: 3,
+            form: Form::Groups(Groups {
+                events: &[
+                    ("SessionStart", ""),
+                    ("UserPromptSubmit", ""),
+                    ("PreToolUse", "Bash|apply_patch"),
+                    ("PostToolUse", "Bash|apply_patch"),
+                    ("SessionEnd", ""),
+                ],
+                timeout: 5,
+                last_timeout: 3,
+            }),
         }),
         instructions: Some("AGENTS.md"),
         todo: "trust the project in it, and its hooks if there are any, and restart it",
@@ -187,15 +206,17 @@ pub const AGENTS: &[Agent] = &[
             project: ".gemini/settings.json",
             shared: ".gemini/settings.json",
             user: "~/.gemini/settings.json",
-            events: &[
-                ("SessionStart", ""),
-                ("BeforeAgent", ""),
-                ("BeforeTool", "write_file|replace"),
-                ("AfterTool", "run_shell_command|write_file|replace"),
-                ("SessionEnd", ""),
-            ],
-            timeout: 5_000,
-            last_timeout: 5_000,
+            form: Form::Groups(Groups {
+                events: &[
+                    ("SessionStart", ""),
+                    ("BeforeAgent", ""),
+                    ("BeforeTool", "write_file|replace"),
+                    ("AfterTool", "run_shell_command|write_file|replace"),
+                    ("SessionEnd", ""),
+                ],
+                timeout: 5_000,
+                last_timeout: 5_000,
+            }),
         }),
         instructions: Some("GEMINI.md"),
         todo: "trust the folder in it, and restart it",
@@ -204,12 +225,19 @@ pub const AGENTS: &[Agent] = &[
     Agent {
         name: "opencode",
         trust: Trust::Seen,
+        checked: "2026-12",
         programs: &["opencode"],
         project: &["opencode.json", "opencode.jsonc"],
         user: &["~/.config/opencode/opencode.json", "~/.config/opencode/opencode.jsonc"],
         format: JSONC,
         place: &["mcp"],
         shape: Shape::Local,
+        hooks: Some(Hooks {
+            project: ".opencode/plugins/mk.ts",
+            shared: ".opencode/plugins/mk.ts",
+            user: "~/.config/opencode/plugins/mk.ts",
+            form: Form::Plugin(include_str!("opencode.ts")),
+        }),
         instructions: Some("AGENTS.md"),
         ..PLAIN
     },

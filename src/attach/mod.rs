@@ -8,3 +8,4 @@ pub mod diff;
 pub mod document;
 pub mod entry;
 pub mod part;
+pub mod plugin;

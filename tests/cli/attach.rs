@@ -270,6 +270,149 @@ fn hooks_call_mk_and_leave_with_the_entry() {
     );
 }
 
+/// The plugin for OpenCode, with the command in it that runs `mk`.
+fn plugin(command: &str) -> String {
+    include_str!("../../src/attach/opencode.ts").replace("\"mk hook opencode\"", command)
+}
+
+#[test]
+fn the_hooks_of_opencode_are_a_plugin_that_leaves_with_the_entry() {
+    let repo = machine();
+    repo.session(
+        r#"
+        $ cd shop; mk attach opencode --hooks
+        added	opencode	~/shop/opencode.json
+        added	opencode	~/shop/.opencode/plugins/mk.ts
+        opencode: restart it
+        $ cd shop; mk attach opencode --hooks
+        unchanged	opencode	~/shop/opencode.json
+        unchanged	opencode	~/shop/.opencode/plugins/mk.ts
+        "#,
+    );
+    let text = || std::fs::read_to_string(repo.path("shop/.opencode/plugins/mk.ts")).unwrap();
+    assert_eq!(text(), include_str!("../../src/attach/opencode.ts"));
+    repo.session(
+        r#"
+        $ cd shop; mk attach opencode --hooks --agent-id ann -n | sed -n 's/ $//; /plugins/,$p'
+        updated	opencode	~/shop/.opencode/plugins/mk.ts
+        --- ~/shop/.opencode/plugins/mk.ts
+        +++ ~/shop/.opencode/plugins/mk.ts
+        @@ -4,7 +4,7 @@
+         import { exec } from "node:child_process"
+         import type { Plugin } from "@opencode-ai/plugin"
+
+        -const COMMAND = "mk hook opencode"
+        +const COMMAND = "mk hook opencode --agent ann"
+
+         const TIMEOUT_MS = 5000
+
+        opencode: restart it
+        $ cd shop; mk attach opencode --hooks --agent-id ann
+        updated	opencode	~/shop/opencode.json
+        updated	opencode	~/shop/.opencode/plugins/mk.ts
+        opencode: restart it
+        "#,
+    );
+    assert_eq!(text(), plugin("\"mk hook opencode --agent ann\""));
+    repo.session(
+        r#"
+        $ cd shop; rm .opencode/plugins/*backup* *backup*; mk detach opencode
+        removed	opencode	~/shop/opencode.json
+        removed	opencode	~/shop/.opencode/plugins/mk.ts
+        $ cd shop; ls -A
+        .mk
+        $ ln -s "$(command -v mk)" mk; mkdir "it's"; ln -s ../mk "it's/mk"
+        $ cd shop; ../it\'s/mk attach opencode --hooks --scope user
+        added	opencode	~/.config/opencode/opencode.json
+        added	opencode	~/.config/opencode/plugins/mk.ts
+        opencode: restart it
+        $ stat -c %a .config/opencode/plugins .config/opencode/plugins/mk.ts
+        700
+        600
+        "#,
+    );
+    let home = repo.path("").display().to_string();
+    let program = format!("{}/it'\\\\''s/mk", home.trim_end_matches('/'));
+    assert_eq!(
+        std::fs::read_to_string(repo.path(".config/opencode/plugins/mk.ts")).unwrap(),
+        plugin(&format!("\"'{program}' hook opencode\""))
+    );
+    repo.session(
+        r#"
+        $ cd shop; mk detach opencode --scope user; ls -A ..
+        removed	opencode	~/.config/opencode/opencode.json
+        removed	opencode	~/.config/opencode/plugins/mk.ts
+        it's
+        mk
+        shop
+        "#,
+    );
+}
+
+#[test]
+fn a_plugin_that_is_not_as_mk_wrote_it_is_only_written_over_with_a_copy() {
+    let repo = machine();
+    let file = "shop/.opencode/plugins/mk.ts";
+    let others = "export const Mine = async () => ({})\n";
+    std::fs::create_dir_all(repo.path("shop/.opencode/plugins")).unwrap();
+    repo.write(file, others);
+    repo.session(
+        r#"
+        $ cd shop; mk attach opencode --hooks
+        skipped	opencode	~/shop/opencode.json: another was refused
+        refused	opencode	~/shop/.opencode/plugins/mk.ts: it is somebody else's; give it another name, then attach again
+        [1]
+        $ cd shop; mk detach opencode; ls -A
+        unchanged	opencode	~/shop/opencode.json
+        .mk
+        .opencode
+        "#,
+    );
+    let text = || std::fs::read_to_string(repo.path(file)).unwrap();
+    assert_eq!(text(), others);
+    // What was there and said nothing is there again.
+    repo.write(file, "\n");
+    repo.session(
+        r#"
+        $ cd shop; mk attach opencode --hooks --agent-id ann
+        added	opencode	~/shop/opencode.json
+        added	opencode	~/shop/.opencode/plugins/mk.ts
+        opencode: restart it
+        $ cd shop; mk detach opencode
+        removed	opencode	~/shop/opencode.json
+        removed	opencode	~/shop/.opencode/plugins/mk.ts
+        "#,
+    );
+    assert_eq!(text(), "\n");
+    let changed = plugin("\"mk hook opencode\"").replace("5000", "9000");
+    repo.write(file, &changed);
+    repo.session(
+        r#"
+        $ cd shop; mk detach opencode
+        unchanged	opencode	~/shop/opencode.json
+        refused	opencode	~/shop/.opencode/plugins/mk.ts: the plugin differs from what mk wrote; take it out yourself, or with --force
+        [1]
+        $ cd shop; mk attach opencode --hooks
+        added	opencode	~/shop/opencode.json
+        updated	opencode	~/shop/.opencode/plugins/mk.ts
+        opencode: restart it
+        $ cd shop; grep -c 9000 .opencode/plugins/mk.ts.mk-backup-* | cut -d: -f2 | sort -u
+        0
+        1
+        "#,
+    );
+    assert_eq!(text(), plugin("\"mk hook opencode\""));
+    repo.write(file, &changed);
+    repo.session(
+        r#"
+        $ cd shop; mk detach opencode --force; ls .opencode/plugins | grep -v backup
+        removed	opencode	~/shop/opencode.json
+        removed	opencode	~/shop/.opencode/plugins/mk.ts
+        [1]
+        "#,
+    );
+}
+
 #[test]
 fn what_is_found_is_told_and_attached_on_demand() {
     let repo = machine();

@@ -168,7 +168,7 @@ pub fn write(
     written
 }
 
-/// Removes the file that was read, and its directory if that is empty then and not `root`.
+/// Removes the file that was read, and the directories below `root` that are empty then.
 ///
 /// # Errors
 /// [`FileError::Changing`] if it is not what is there any more.
@@ -177,10 +177,12 @@ pub fn remove(path: &Path, original: &Original, root: &Path) -> Result<(), FileE
         return Err(FileError::Changing);
     }
     fs::remove_file(&original.target)?;
-    let directory = path.parent().filter(|directory| *directory != root);
-    if let Some(directory) = directory {
+    let below = path.ancestors().skip(1).take_while(|directory| *directory != root);
+    for directory in below {
         // It stays if there is anything else in it.
-        let _ = fs::remove_dir(directory);
+        if fs::remove_dir(directory).is_err() {
+            break;
+        }
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ use mk::attach::agents::{Agent, OwnCommand};
 use mk::attach::document::{Dialect, Format, one_line, parse};
 use mk::attach::entry::Entry;
 use mk::attach::part::{Done, Part, PartError};
+use mk::attach::plugin;
 use mk::time::Timestamp;
 
 use super::file::{self, FileError, Original};
@@ -77,7 +78,7 @@ pub(super) fn jobs_of(
             for path in around.hook_files(hooks, scope, wish.shared, takes_out) {
                 let command = around.hook_command(wish, scope);
                 let format = Format::Json(Dialect::Jsonc);
-                jobs.push(job(path, format, Part::Hooks { agent, hooks, command }));
+                jobs.push(job(path, format, hooks.part(agent, command)));
             }
         }
         None if wish.hooks && !takes_out => return Err(WishError::NoHooks { agent: agent.name }),
@@ -203,9 +204,16 @@ impl Job {
         }
     }
 
-    /// `part` with the entry that `text` has in its place.
+    /// `part` with the entry, or the command, that `text` has in its place.
     fn as_it_stands(&self, part: &Part, text: &str) -> Result<Part, PartError> {
-        let Part::Entry { agent, name, .. } = part else { return Ok(part.clone()) };
+        let (agent, name) = match part {
+            Part::Entry { agent, name, .. } => (agent, name),
+            Part::Plugin { agent, template, command } => {
+                let command = plugin::command(text, agent.name).unwrap_or_else(|| command.clone());
+                return Ok(Part::Plugin { agent, template, command });
+            }
+            Part::Hooks { .. } | Part::Instructions => return Ok(part.clone()),
+        };
         let document = parse(text, self.format)?;
         let path: Vec<&str> = agent.place.iter().copied().chain([name.as_str()]).collect();
         let entry = document.as_ref().and_then(|tree| Entry::read(tree.at(&path)?, agent));
