@@ -3,13 +3,13 @@
 import json
 
 from model import Call, Messages, Model
-from story import story
+from story import check_status, story
 
 
 class ClaudeCode:
     name = title = "claude-code"
     program, package = "claude", "@anthropic-ai/claude-code"
-    options = "--hooks"
+    options, server = "--hooks", "mcp__mk"
 
     def __init__(self, stage):
         self.stage = stage
@@ -48,11 +48,7 @@ class ClaudeCode:
         return Call(f"mcp__mk__{name}", arguments)
 
     def check_record(self, recorded):
-        codes = [event["payload"].get("exit_code") for event in recorded]
-        self.stage.claim("with its exit status", codes == [3], recorded)
-        context = self.stage.mk("context")
-        self.stage.claim("and is a blocker for everyone",
-                         any("BLOCKER" in line and "from-the-shell" in line for line in context.splitlines()), context)
+        check_status(self.stage, recorded)
 
     def own_story(self):
         yield from ()

@@ -28,7 +28,7 @@ class Codex:
 
     name, title, model = "codex", "codex (tools)", "gpt-5.5"
     program, package = "codex", "@openai/codex"
-    options = "--hooks --approve"
+    options, server = "--hooks --approve", "mcp__mk"
 
     def __init__(self, stage):
         self.stage = stage

@@ -1,4 +1,5 @@
-"""A model on loopback that does as a script says, for agents that speak Anthropic Messages or OpenAI Responses.
+"""A model on loopback that does as a script says, for agents that speak Anthropic Messages, OpenAI Responses or OpenAI
+Chat Completions.
 
 A script is a generator. It is sent what the agent tells the model (a `Request`), and yields what the model answers:
 a `Call` of a tool, or a text. When it ends, the model says "done", which ends the agent's turn.
@@ -116,6 +117,31 @@ class Responses:
                "response": response | {"status": "completed", "output": [item], "usage": usage}}
 
 
+class Completions:
+    """https://platform.openai.com/docs/api-reference/chat-streaming"""
+
+    path = "/v1/chat/completions"
+
+    @staticmethod
+    def read(body):
+        tools = [tool["function"]["name"] for tool in body.get("tools", [])]
+        return Request(tools, since_answer(body["messages"], lambda item: item["role"] == "assistant"))
+
+    @staticmethod
+    def events(answer, number):
+        if isinstance(answer, Call):
+            function = {"name": answer.name, "arguments": json.dumps(answer.arguments)}
+            call = {"index": 0, "id": f"call_{number}", "type": "function", "function": function}
+            delta, reason = {"tool_calls": [call]}, "tool_calls"
+        else:
+            delta, reason = {"content": answer}, "stop"
+        chunk = {"id": f"chatcmpl-{number}", "object": "chat.completion.chunk", "created": 0, "model": "scripted"}
+        choice = {"index": 0, "delta": {"role": "assistant"} | delta, "finish_reason": None}
+        yield chunk | {"choices": [choice]}
+        yield chunk | {"choices": [{"index": 0, "delta": {}, "finish_reason": reason}],
+                       "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}}
+
+
 class Model:
     """Serves `script` on a port of loopback, within `with`."""
 
@@ -136,7 +162,8 @@ class Model:
                 self.send_header("content-type", "text/event-stream")
                 self.end_headers()
                 for event in events:
-                    self.wfile.write(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode())
+                    name = f"event: {event['type']}\n" if "type" in event else ""
+                    self.wfile.write(f"{name}data: {json.dumps(event)}\n\n".encode())
 
             def log_message(self, *_):
                 pass

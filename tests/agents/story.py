@@ -15,9 +15,9 @@ def story(stage, agent):
     claim("the first request has what the hook says when a session begins",
           "Shared memory of this repository (mk), branch main." in request.text
           and "DECISION store.engine = sqlite" in request.text, request.text)
-    claim("and tells of the server", "mcp__mk" in request.text, request.text)
+    claim("and tells of the server", agent.server in " ".join([*request.tools, request.text]), request.text)
     request = yield agent.search()
-    found = set(re.findall(r"mk_(?!_)[a-z_]+", " ".join([*request.tools, request.text])))
+    found = set(re.findall(r"mk_(?!_|mk_)[a-z_]+", " ".join([*request.tools, request.text])))
     claim("the model finds the server's tools",
           {"mk_context", "mk_decide", "mk_lease_acquire", "mk_note"} <= found, sorted(found))
 
@@ -71,6 +71,15 @@ def aftermath(stage):
     """What is left when the agent has ended."""
     stage.claim("nothing that the agent started runs on", stage.are_ended(), stage.processes())
     stage.claim("the leases of its hooks are given back", held(stage.mk) == {"held.txt": "bob"}, held(stage.mk))
+
+
+def check_status(stage, recorded):
+    """Of an agent that tells how its commands end."""
+    codes = [event["payload"].get("exit_code") for event in recorded]
+    stage.claim("with its exit status", codes == [3], recorded)
+    context = stage.mk("context")
+    stage.claim("and is a blocker for everyone",
+                any("BLOCKER" in line and "from-the-shell" in line for line in context.splitlines()), context)
 
 
 def held(mk):
