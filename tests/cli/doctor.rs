@@ -169,38 +169,6 @@ fn what_is_wrong_with_the_project_is_told() {
 }
 
 #[test]
-fn the_plugin_of_opencode_is_looked_at() {
-    let repo = machine();
-    let hooks = |repo: &Sandbox| -> Vec<String> {
-        let report =
-            repo.sh("cd shop; mk doctor | sed \"s|$HOME|~|g\"").get_output().stdout.clone();
-        let report = String::from_utf8(report).unwrap();
-        report.lines().filter(|line| line.contains("\thooks\t")).map(str::to_owned).collect()
-    };
-    repo.sh("cd shop && mk attach opencode --hooks").success();
-    assert_eq!(hooks(&repo), ["ok\thooks\topencode: called from ~/shop/.opencode/plugins/mk.ts"]);
-    let remedy = "write them anew with `mk attach opencode --hooks --scope project`";
-    repo.sh("echo '// mine' >> shop/.opencode/plugins/mk.ts").success();
-    assert_eq!(
-        hooks(&repo),
-        [format!(
-            "warn\thooks\topencode: the plugin is not as this version writes it in \
-             ~/shop/.opencode/plugins/mk.ts; {remedy}"
-        )]
-    );
-    repo.sh("cd shop && mk attach opencode --hooks --command /nowhere/mk").success();
-    assert_eq!(
-        hooks(&repo),
-        [format!(
-            "FAIL\thooks\topencode: there is no program for `/nowhere/mk hook opencode` in \
-             ~/shop/.opencode/plugins/mk.ts; {remedy}"
-        )]
-    );
-    repo.write("shop/.opencode/plugins/mk.ts", "export const Mine = async () => ({})\n");
-    assert_eq!(hooks(&repo), <[&str; 0]>::default());
-}
-
-#[test]
 fn hooks_that_no_longer_run_are_told() {
     let repo = machine();
     repo.sh("cd shop && mk attach claude-code --hooks --command /nowhere/mk").success();

@@ -202,49 +202,6 @@ fn opencode_is_answered_as_recorded() {
 }
 
 #[test]
-fn what_others_do_reaches_opencode_and_strictness_stops_it() {
-    let mut shop = Shop::new();
-    let prompt = json!({ "session_id": "s", "cwd": "/repo", "hook_event_name": "chat.message" });
-    shop.call("opencode", &prompt);
-    shop.0.mk("--agent bob decide db postgres -m team").success();
-    assert_eq!(
-        shop.call("opencode", &prompt).stdout,
-        "{\"hookSpecificOutput\":{\"additionalContext\":\"NEWS event 1 of bob: ARCHITECTURAL_DECISION db = \
-         postgres\",\"hookEventName\":\"chat.message\"}}\n"
-    );
-    shop.0.mk("--agent bob lease acquire a.rs --ttl 600").success();
-    let mut edit = |setting: &str, input: Value| {
-        shop.0.mk(&format!("config {setting}")).success();
-        shop.tool("opencode", "s", "tool.execute.before", "edit", input)
-    };
-    let input = || json!({ "filePath": "a.rs", "oldString": "x", "newString": "y" });
-    let told = "lease-held: 'a.rs' is leased to 'bob' for 600 s more\\nhint: take other work, or call \
-                mk_lease_acquire with wait_s\\nretryable: yes, after 600 s";
-    for (setting, expected) in [
-        ("hook.enforce deny", format!("{{\"decision\":\"deny\",\"reason\":\"{told}\"}}\n")),
-        // It has nobody to ask before a call of a tool.
-        ("hook.enforce ask", format!("{{\"decision\":\"deny\",\"reason\":\"{told}\"}}\n")),
-        (
-            "hook.enforce warn",
-            format!(
-                "{{\"hookSpecificOutput\":{{\"additionalContext\":\"{told}\",\"hookEventName\":\
-                 \"tool.execute.before\"}}}}\n"
-            ),
-        ),
-        ("hook.enforce off", String::new()),
-    ] {
-        let answered = edit(setting, input());
-        assert_eq!((answered.stdout, answered.stderr), (expected, String::new()), "{setting}");
-    }
-    let unread = edit("hook.enforce deny", json!({}));
-    let why = "stdin is not the JSON of a hook: the edit names no file";
-    assert_eq!((unread.stdout, unread.stderr), (String::new(), format!("mk hook: {why}\n")));
-    let refused = edit("hook.strict true", json!({ "patchText": "x" }));
-    let refusal = format!("{{\"decision\":\"deny\",\"reason\":\"invalid-argument: {why}\"}}\n");
-    assert_eq!((refused.stdout, refused.stderr), (refusal, String::new()));
-}
-
-#[test]
 fn two_sessions_do_not_edit_one_file_and_a_failure_becomes_a_blocker() {
     let mut shop = Shop::new();
     assert_eq!(shop.edits("s1", "src/a.rs").stdout, "");

@@ -36,6 +36,7 @@ mod memkernel;
 mod merge;
 mod names;
 mod notice;
+mod opencode;
 mod operations;
 mod plumbing;
 mod porcelain;
