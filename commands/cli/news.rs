@@ -38,12 +38,24 @@ pub struct News {
     leases_expiring: Vec<Expiring>,
     #[serde(skip_serializing_if = "Option::is_none")]
     more: Option<String>,
+    /// What lists all of it.
+    #[serde(skip)]
+    all: String,
 }
 
 impl News {
     /// The same, of a server on which this tool lists what happened.
     pub fn with_more_in(self, tool: &str) -> Self {
-        Self { more: self.more.map(|_| tool.to_owned()), ..self }
+        Self { more: self.more.map(|_| tool.to_owned()), all: tool.to_owned(), ..self }
+    }
+
+    /// Leaves out a line, the last, and says where it is to be found; answers whether there was one.
+    pub fn shorten(&mut self) -> bool {
+        let was_there = self.latest.pop().is_some();
+        if was_there {
+            self.more = Some(self.all.clone());
+        }
+        was_there
     }
 
     /// What a hook tells: a line each, and how many there are beside.
@@ -87,16 +99,20 @@ impl Seen {
     /// # Errors
     /// Those of the store. They are no reason for a call to fail.
     pub fn news(&self, ctx: &Context, start: EventId, keep: bool) -> Result<Option<News>, Failure> {
+        // Before anything is read: of two calls at once the later one has read as much as the earlier.
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         ctx.read(|txn| {
             let actor = ctx.actor(txn)?;
             let (_, head) = head_of(txn, None, &actor)?;
             let last = txn.log_head()?.map_or(EventId(0), |(id, _)| id);
             let who = (actor.agent.to_string(), actor.session.clone());
-            let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             let file = seen_file(ctx, &actor)?;
             let kept = fs::read_to_string(&file).ok().and_then(|text| text.trim().parse().ok());
-            let known = seen.get(&who).copied().max(kept.map(EventId).filter(|id| *id <= last));
-            let since = known.unwrap_or(start);
+            // What is beyond the last was told of a store that was put back since, or is not read here yet.
+            let is_here = |id: &EventId| *id <= last;
+            let known = seen.get(&who).copied().filter(is_here);
+            let known = known.max(kept.map(EventId).filter(is_here));
+            let since = known.unwrap_or(start.min(last));
             let found = found(txn, &actor, head, since)?;
             let expiring = expiring(txn, ctx, &actor)?;
             if known != Some(last) && keep {
@@ -107,8 +123,9 @@ impl Seen {
             if count == 0 && expiring.is_empty() {
                 return Ok(None);
             }
-            let more = (count > latest.len() as u64).then(|| format!("mk_log after={since}"));
-            Ok(Some(News { count, latest, leases_expiring: expiring, more }))
+            let all = format!("mk_log after={since}");
+            let more = (count > latest.len() as u64).then(|| all.clone());
+            Ok(Some(News { count, latest, leases_expiring: expiring, more, all }))
         })
     }
 }

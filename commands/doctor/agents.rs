@@ -194,7 +194,7 @@ fn called(agent: &Agent, form: &Form, text: &str) -> Option<Called> {
     let groups = match form {
         Form::Groups(groups) => groups,
         Form::Plugin(template) => {
-            let command = plugin::command(text, agent.name)?;
+            let command = plugin::command(text, template, agent.name)?;
             let differs = text != plugin::written(template, &command);
             let fault = differs.then_some("the plugin is not as this version writes it");
             return Some(Called { commands: vec![command], fault });

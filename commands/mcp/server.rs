@@ -274,14 +274,24 @@ impl Server {
         if ctx.has_written() {
             self.introduced().insert(self.session(call).name().to_owned());
         }
-        let news = self.news(&ctx);
-        let beside = beside(tool.reads(), news.as_ref());
+        // What cannot be told is no reason for a call to fail.
+        let told = self.news(&ctx);
+        let is_news = !matches!(told, Ok(None));
+        let mut news = told.ok().flatten();
+        let mut beside = added(tool.reads(), news.as_ref());
         let most = given.max_tokens;
         // No token is shorter than a byte. What a write answers is short, but for lists of what it did.
         let tokenizer = match tool.reads() || (report.len() + beside.len()) as u64 > most {
             true => Some(ctx.read(|txn| Ok::<_, Failure>(txn.identity()?.tokenizer))?),
             false => None,
         };
+        // What was asked for gets half of the answer at least.
+        while let (Some(news), Some(tokenizer)) = (&mut news, tokenizer)
+            && tokenizer.count(&beside) > most / 2
+            && news.shorten()
+        {
+            beside = added(tool.reads(), Some(news));
+        }
         let fitted = |report: String| match tokenizer {
             Some(tokenizer) => {
                 let most = most.saturating_sub(tokenizer.count(&beside));
@@ -303,23 +313,22 @@ impl Server {
                 answer::success(&joined(fitted(report), &beside))
             }
         };
-        if let Some(asked) = asked.filter(|_| news.is_none()) {
+        if let Some(asked) = asked.filter(|_| !is_news) {
             self.answers.keep(asked, &body, &ctx);
         }
         Ok((body, ctx))
     }
 
-    /// What others did that the caller was not told of. What cannot be told is no reason for a call to
-    /// fail.
-    fn news(&self, ctx: &Context) -> Option<News> {
+    /// What others did that the caller was not told of.
+    fn news(&self, ctx: &Context) -> Result<Option<News>, Failure> {
         if !self.options.news {
-            return None;
+            return Ok(None);
         }
-        let news = self.seen.news(ctx, self.start, !self.options.read_only).ok().flatten()?;
-        Some(match self.options.compat {
+        let news = self.seen.news(ctx, self.start, !self.options.read_only)?;
+        Ok(news.map(|news| match self.options.compat {
             Some(_) => news.with_more_in("memkernel_history"),
             None => news,
-        })
+        }))
     }
 
     /// What a call is answered with that was refused or failed.
@@ -416,7 +425,7 @@ impl Server {
 }
 
 /// The members that the server adds to a report, as JSON text.
-fn beside(is_of_others: bool, news: Option<&News>) -> String {
+fn added(is_of_others: bool, news: Option<&News>) -> String {
     let mut body = Body::new();
     if is_of_others {
         body = body.with("untrusted", &true);

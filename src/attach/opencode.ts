@@ -14,7 +14,7 @@ type Answer = { decision?: string; reason?: string; hookSpecificOutput?: { addit
 
 export const Mk: Plugin = async ({ client, directory }) => {
   // The server and the commands of shells inherit it, so that all of them hold their leases as one.
-  const session = (process.env.MK_SESSION ??= crypto.randomUUID())
+  const session = (process.env.MK_SESSION ||= crypto.randomUUID())
   const begun = new Set<string>()
   // What is to be told after an edit was made, by its call.
   const later = new Map<string, string>()

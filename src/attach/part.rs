@@ -126,7 +126,7 @@ impl Part {
             }
             Self::Plugin { agent, template, command } => {
                 let new = plugin::written(template, command);
-                match plugin::command(text, agent.name) {
+                match plugin::command(text, template, agent.name) {
                     _ if text == new => Ok((new, Done::Unchanged)),
                     Some(_) => Ok((new, Done::Updated)),
                     None if text.trim().is_empty() => Ok((new, Done::Added)),
@@ -214,13 +214,15 @@ impl Part {
                 }
                 Ok(Some(new))
             }
-            Self::Plugin { agent, template, .. } => match plugin::command(text, agent.name) {
-                None => Ok(None),
-                Some(command) if force || text == plugin::written(template, &command) => {
-                    Ok(Some(String::new()))
+            Self::Plugin { agent, template, .. } => {
+                match plugin::command(text, template, agent.name) {
+                    None => Ok(None),
+                    Some(command) if force || text == plugin::written(template, &command) => {
+                        Ok(Some(String::new()))
+                    }
+                    Some(_) => Err(PartError::Changed("the plugin".to_owned())),
                 }
-                Some(_) => Err(PartError::Changed("the plugin".to_owned())),
-            },
+            }
             Self::Instructions => Ok(block_in(text)?.map(|range| {
                 let (before, after) = (&text[..range.start], &text[range.end..]);
                 let ends_line =

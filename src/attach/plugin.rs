@@ -17,10 +17,12 @@ pub fn written(template: &str, command: &str) -> String {
     template.split_inclusive('\n').map(line).collect()
 }
 
-/// The command that the plugin `text` calls, if that is the hook of `agent`.
+/// The command that the plugin `text` calls, if it is ours: as `template` has it with that command, or if the
+/// command is the hook of `agent`.
 #[must_use]
-pub fn command(text: &str, agent: &str) -> Option<String> {
+pub fn command(text: &str, template: &str, agent: &str) -> Option<String> {
     let command = text.lines().find_map(|line| line.strip_prefix(CALLS))?;
     let command = serde_json::from_str::<String>(command).ok()?;
-    is_hook_command(&command, agent).then_some(command)
+    let is_ours = text == written(template, &command) || is_hook_command(&command, agent);
+    is_ours.then_some(command)
 }

@@ -142,15 +142,11 @@ fn drafted(name: &OsStr) -> Option<(&OsStr, u32)> {
     (process.to_string() == digits).then(|| (OsStr::from_bytes(&rest[..dot]), process))
 }
 
-/// Whether a draft of `process` is left over. One under the own number is of a process that had it before.
+/// Whether there is no such process. A draft under the own number is of one that had it before.
 fn is_gone(process: u32) -> bool {
-    process == std::process::id() || !is_running(process)
-}
-
-/// Whether there is such a process.
-pub(crate) fn is_running(process: u32) -> bool {
     let number = i32::try_from(process).ok().and_then(Pid::from_raw);
-    number.is_some_and(|number| test_kill_process(number) != Err(Errno::SRCH))
+    process == std::process::id()
+        || number.is_none_or(|number| test_kill_process(number) == Err(Errno::SRCH))
 }
 
 /// `path` with `suffix` at the end of its name.

@@ -460,3 +460,13 @@ fn a_store_whose_name_is_no_text_is_not_put_into_a_text() {
     repo.sh(&script("mk attach claude-code")).success();
     repo.sh(&script("mk detach --all")).success();
 }
+
+#[test]
+fn directories_that_were_there_stay() {
+    let repo = Sandbox::new();
+    let script = "mkdir -p c/a/codex; export CODEX_HOME=$PWD/c/a/codex; mk attach codex --scope user && \
+                  mk detach codex --scope user && find c";
+    let done = repo.sh(script).success();
+    let output = String::from_utf8(done.get_output().stdout.clone()).unwrap();
+    assert!(output.ends_with("\nc\nc/a\n"), "{output}");
+}

@@ -1,6 +1,7 @@
 //! `mk import memkernel`
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
@@ -264,9 +265,18 @@ fn a_broken_source_is_refused_unless_what_is_sound_of_it_is_enough() {
 fn an_importer_that_is_killed_leaves_nothing_or_everything() {
     let mut repo = with("kernel/db/medium.db");
     let temporary = repo.path("tmp");
-    // The copy of an importer that runs, as far as its name tells.
-    let of_another = format!("mk-import-{}-0", std::process::id());
-    fs::create_dir_all(temporary.join(&of_another)).unwrap();
+    // The copy of an importer that runs, and directories that are not of one.
+    let of_another = "mk-import-0123456789abcdef";
+    let not_ours = ["mk-import-20261201-dumps", "mk-import-aaaaaaaaaaaaaaaa"];
+    for name in not_ours.into_iter().chain([of_another]) {
+        fs::create_dir_all(temporary.join(name)).unwrap();
+        fs::set_permissions(temporary.join(name), Permissions::from_mode(0o700)).unwrap();
+    }
+    for name in not_ours {
+        fs::write(temporary.join(name).join("all.ndjson"), "").unwrap();
+    }
+    let runs = fs::File::open(temporary.join(of_another)).unwrap();
+    runs.lock().unwrap();
     repo.set("TMPDIR", temporary.to_str().unwrap());
     let mut imported = false;
     for delay in [2, 5, 10, 20, 30, 40, 60, 80, 120] {
@@ -287,7 +297,12 @@ fn an_importer_that_is_killed_leaves_nothing_or_everything() {
     repo.mk("import memkernel old/sample.db")
         .success()
         .stdout("nothing to import, 1026 events known\n");
-    let left: Vec<_> =
+    let mut left: Vec<_> =
         fs::read_dir(&temporary).unwrap().map(|it| it.unwrap().file_name()).collect();
-    assert_eq!(left, [of_another.as_str()]);
+    left.sort();
+    assert_eq!(left, [of_another, not_ours[0], not_ours[1]]);
+    assert!(not_ours.iter().all(|name| temporary.join(name).join("all.ndjson").exists()));
+    drop(runs);
+    repo.mk("import memkernel old/sample.db").success();
+    assert!(!temporary.join(of_another).exists());
 }

@@ -77,12 +77,16 @@ fn the_hooks_of_opencode_are_a_plugin_that_leaves_with_the_entry() {
     );
     repo.session(
         r#"
-        $ cd shop; mk detach opencode --scope user; ls -A ..
+        $ cd shop; mk detach opencode --scope user; ls -A .. ../.config
         removed	opencode	~/.config/opencode/opencode.json
         removed	opencode	~/.config/opencode/plugins/mk.ts
+        ..:
+        .config
         it's
         mk
         shop
+
+        ../.config:
         "#,
     );
 }

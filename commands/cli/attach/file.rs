@@ -168,17 +168,23 @@ pub fn write(
     written
 }
 
-/// Removes the file that was read, and the directories below `root` that are empty then.
+/// Removes the file that was read, and of the directories it is in the first `directories`, as far as they
+/// are empty then and not `root`.
 ///
 /// # Errors
 /// [`FileError::Changing`] if it is not what is there any more.
-pub fn remove(path: &Path, original: &Original, root: &Path) -> Result<(), FileError> {
+pub fn remove(
+    path: &Path,
+    original: &Original,
+    root: &Path,
+    directories: usize,
+) -> Result<(), FileError> {
     if has_changed(path, Some(original)) {
         return Err(FileError::Changing);
     }
     fs::remove_file(&original.target)?;
-    let below = path.ancestors().skip(1).take_while(|directory| *directory != root);
-    for directory in below {
+    let directories = path.ancestors().skip(1).take(directories);
+    for directory in directories.take_while(|directory| *directory != root) {
         // It stays if there is anything else in it.
         if fs::remove_dir(directory).is_err() {
             break;

@@ -209,7 +209,8 @@ impl Job {
         let (agent, name) = match part {
             Part::Entry { agent, name, .. } => (agent, name),
             Part::Plugin { agent, template, command } => {
-                let command = plugin::command(text, agent.name).unwrap_or_else(|| command.clone());
+                let command =
+                    plugin::command(text, template, agent.name).unwrap_or_else(|| command.clone());
                 return Ok(Part::Plugin { agent, template, command });
             }
             Part::Hooks { .. } | Part::Instructions => return Ok(part.clone()),
@@ -261,7 +262,10 @@ impl Job {
         // A link that somebody made keeps its file.
         if let Some(original) = original.filter(|it| is_gone && it.target == self.path) {
             let root = if is_private { around.home.as_path() } else { around.root.as_path() };
-            file::remove(&self.path, original, root)?;
+            // A plugin is in a directory of plugins, which is in that of the agent.
+            let is_plugin = self.parts.iter().any(|part| matches!(part, Part::Plugin { .. }));
+            let directories = if is_plugin { 2 } else { 1 };
+            file::remove(&self.path, original, root, directories)?;
             return Ok(None);
         }
         let backup = match original.filter(|_| !takes_out) {

@@ -5,16 +5,15 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
 use super::SourceError;
-use crate::id::{Hash, hex};
-use crate::store::files::is_running;
+use crate::id::{Hash, hex, unhex};
 
 /// The main file, and those beside it that belong to it: transactions not yet in it, or half in it.
 const SUFFIXES: [&str; 3] = ["", "-wal", "-journal"];
@@ -45,7 +44,7 @@ impl Files {
         let found = read_all(&path, |suffix| {
             let mut file = OpenOptions::new();
             let file = file.write(true).create_new(true).mode(0o600).open(copy.file(suffix));
-            Ok(Some(file.map_err(|source| cannot_copy(&copy.0, source))?))
+            Ok(Some(file.map_err(|source| cannot_copy(&copy.directory, source))?))
         })?;
         Ok((Self { path, found }, copy))
     }
@@ -149,51 +148,86 @@ fn noatime() -> OFlags {
 
 /// A directory of copies; it goes when this is dropped, or if that was never to be, with the next one.
 #[derive(Debug)]
-pub(super) struct Copy(PathBuf);
+pub(super) struct Copy {
+    directory: PathBuf,
+    /// Held as long as the directory is in use.
+    _lock: File,
+}
 
-/// What the name of such a directory begins with. The number of its process follows, and digits by chance.
+/// What the name of such a directory begins with. Digits by chance follow.
 const COPIES: &str = "mk-import-";
 
 impl Copy {
     fn new() -> Result<Self, SourceError> {
         let place = std::env::temp_dir();
         remove_leftovers(&place);
-        let mut bytes = [0; 8];
-        getrandom::fill(&mut bytes).map_err(|error| SourceError::Io {
-            action: "name a copy in",
-            path: shown(&place),
-            source: io::Error::other(error.to_string()),
-        })?;
-        let process = std::process::id();
-        let directory = place.join(format!("{COPIES}{process}-{}", hex(&bytes)));
-        match DirBuilder::new().mode(0o700).create(&directory) {
-            Ok(()) => Ok(Self(directory)),
-            Err(source) => Err(cannot_copy(&directory, source)),
+        loop {
+            let mut bytes = [0; 8];
+            getrandom::fill(&mut bytes).map_err(|error| SourceError::Io {
+                action: "name a copy in",
+                path: shown(&place),
+                source: io::Error::other(error.to_string()),
+            })?;
+            let directory = place.join(format!("{COPIES}{}", hex(&bytes)));
+            let failed = |source| cannot_copy(&directory, source);
+            DirBuilder::new().mode(0o700).create(&directory).map_err(failed)?;
+            // Who takes leftovers away may have come before the lock.
+            if let Some(lock) = lock(&directory).map_err(failed)? {
+                return Ok(Self { directory, _lock: lock });
+            }
         }
     }
 
     pub(super) fn file(&self, suffix: &str) -> PathBuf {
-        self.0.join(format!("copy.db{suffix}"))
+        self.directory.join(format!("copy.db{suffix}"))
     }
 }
 
 impl Drop for Copy {
     fn drop(&mut self) {
         // What stays behind lies in the directory for temporary files, closed to others.
-        let _ = fs::remove_dir_all(&self.0);
+        let _ = fs::remove_dir_all(&self.directory);
     }
 }
 
-/// Removes the copies of processes that were killed over them.
+/// The lock of a directory; none if another has it, or it is gone.
+fn lock(directory: &Path) -> io::Result<Option<File>> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::DIRECTORY | OFlags::NOFOLLOW;
+    let file = match rustix::fs::open(directory, flags, Mode::empty()) {
+        Err(Errno::NOENT) => return Ok(None),
+        opened => File::from(opened?),
+    };
+    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Err(Errno::WOULDBLOCK) => return Ok(None),
+        locked => locked?,
+    }
+    let locked = file.metadata()?;
+    let is_there = fs::symlink_metadata(directory)
+        .is_ok_and(|found| (found.dev(), found.ino()) == (locked.dev(), locked.ino()));
+    Ok(is_there.then_some(file))
+}
+
+/// Removes the copies of those that were killed over them.
 fn remove_leftovers(place: &Path) {
-    // What cannot be listed or removed is in nobody's way.
+    // What cannot be listed, locked or removed is in nobody's way.
     for entry in fs::read_dir(place).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let process = name.to_str().and_then(|name| name.strip_prefix(COPIES));
-        let process = process.and_then(|rest| rest.split_once('-')?.0.parse().ok());
-        if process.is_some_and(|process| !is_running(process)) {
-            let _ = fs::remove_dir_all(entry.path());
+        let digits = name.to_str().and_then(|name| name.strip_prefix(COPIES));
+        let is_named = digits.is_some_and(|digits| digits.len() == 16 && unhex(digits).is_some());
+        let own = rustix::process::getuid().as_raw();
+        let is_closed = |it: fs::Metadata| {
+            it.is_dir() && it.uid() == own && it.permissions().mode() & 0o777 == 0o700
+        };
+        if !is_named || !entry.metadata().is_ok_and(is_closed) {
+            continue;
         }
+        let Ok(Some(lock)) = lock(&entry.path()) else { continue };
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            let _ = fs::remove_file(entry.path().join(format!("copy.db{suffix}")));
+        }
+        // It stays if there is anything else in it.
+        let _ = fs::remove_dir(entry.path());
+        drop(lock);
     }
 }
 

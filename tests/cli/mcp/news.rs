@@ -1,5 +1,6 @@
 //! What agents learn of each other without asking, and who they are.
 
+use mk::tokens::Tokenizer;
 use serde_json::{Value, json};
 
 use super::client::Client;
@@ -142,4 +143,42 @@ fn a_session_is_the_one_that_the_request_names_else_of_the_environment_else_of_t
     repo.set("MK_SESSION", "s-1");
     let again = repo.json("--agent ann lease acquire a.rs");
     assert_eq!(again["leases"][0]["renewed"], true, "{again}");
+}
+
+#[test]
+fn news_leaves_room_for_what_was_asked() {
+    let repo = Sandbox::new();
+    let mut ann = Client::open(&repo, &["--agent", "ann", "--max-tokens", "256"]);
+    for n in 0..8 {
+        let value = "日本語テキスト".repeat(40);
+        repo.mk(&format!("--agent bob decide key{n} {value}")).success();
+    }
+    let report = ann.report("mk_context", json!({}));
+    let tokens = Tokenizer::Estimate.count(&report.to_string());
+    assert!(tokens <= 256, "{tokens}: {report}");
+    assert_eq!(report["news"]["count"], 8);
+    assert!(report["news"]["more"].as_str().unwrap().starts_with("mk_log after="), "{report}");
+    assert!(report["text"].as_str().unwrap().len() > 100, "{report}");
+    ann.close_quietly();
+}
+
+#[test]
+fn calls_at_once_are_told_nothing_twice() {
+    let repo = Sandbox::new();
+    repo.mk("config gc.auto off").success();
+    let mut ann = Client::open(&repo, &["--agent", "ann"]);
+    let mut told = 0;
+    for round in 0..20 {
+        repo.mk(&format!("--agent bob note n{round}")).success();
+        let asked: Vec<i64> = (0..6)
+            .map(|_| ann.ask("tools/call", json!({ "name": "mk_log", "arguments": {} })))
+            .collect();
+        for id in asked {
+            let answer = ann.answer(id);
+            let news = &answer["result"]["structuredContent"]["news"];
+            told += news["count"].as_u64().unwrap_or(0);
+        }
+    }
+    assert_eq!(told, 20);
+    ann.close_quietly();
 }
