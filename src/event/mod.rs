@@ -2,6 +2,7 @@
 //!
 //! Format: docs/format.md.
 
+mod blocker;
 mod kind;
 mod payload;
 

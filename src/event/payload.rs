@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::EventType;
+use super::{EventType, blocker};
 use crate::canon::{Int, Object, Value};
 
 /// The members of a payload that a state is made of; unknown members are kept in the event and
@@ -11,17 +11,49 @@ use crate::canon::{Int, Object, Value};
 /// Rule: docs/spec/kernel.md, sections 3 and 8.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Payload {
-    Task { directive: String, constraints: Vec<String> },
-    Decision { key: String, value: String, rationale: String },
-    ToolLog { command: String, exit_code: Int, output: String, facts: Object },
-    Note { note: String },
-    ClaimAcquired { resource: String, token: Option<Int> },
-    ClaimReleased { resource: String, token: Option<Int> },
-    Snapshot { insights: Vec<String> },
-    Forked { reason: String },
-    RolledBack { target_sequence: u64, reason: String },
+    Task {
+        directive: String,
+        constraints: Vec<String>,
+    },
+    Decision {
+        key: String,
+        value: String,
+        rationale: String,
+    },
+    ToolLog {
+        command: String,
+        exit_code: Int,
+        output: String,
+        /// The line that tells why the command failed, if it did.
+        failure: Option<String>,
+        facts: Object,
+    },
+    Note {
+        note: String,
+    },
+    ClaimAcquired {
+        resource: String,
+        token: Option<Int>,
+    },
+    ClaimReleased {
+        resource: String,
+        token: Option<Int>,
+    },
+    Snapshot {
+        insights: Vec<String>,
+    },
+    Forked {
+        reason: String,
+    },
+    RolledBack {
+        target_sequence: u64,
+        reason: String,
+    },
     Merged,
-    Retracted { what: Retractable, key: String },
+    Retracted {
+        what: Retractable,
+        key: String,
+    },
     Erased,
     Imported,
     ImportFinished,
@@ -82,15 +114,18 @@ impl Payload {
                 value: text("decision_value"),
                 rationale: text("rationale"),
             },
-            EventType::ToolLog => Self::ToolLog {
-                command: text("command"),
-                exit_code: match payload.get("exit_code") {
+            EventType::ToolLog => {
+                let exit_code = match payload.get("exit_code") {
                     Some(Value::Int(code)) => code.clone(),
                     _ => Int::from(0_i64),
-                },
-                output: text("output"),
-                facts: payload.get("facts").and_then(Value::as_object).cloned().unwrap_or_default(),
-            },
+                };
+                let output = text("output");
+                let failed = exit_code != Int::from(0_i64);
+                let failure = failed.then(|| blocker::describe(&output, &exit_code.to_string()));
+                let facts = payload.get("facts").and_then(Value::as_object).cloned();
+                let facts = facts.unwrap_or_default();
+                Self::ToolLog { command: text("command"), exit_code, output, failure, facts }
+            }
             EventType::Note => Self::Note { note: text("note") },
             EventType::ClaimAcquired => {
                 Self::ClaimAcquired { resource: text("resource"), token: token(payload) }

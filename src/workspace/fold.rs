@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, VecDeque};
 
 use sha2::{Digest, Sha256};
 
-use super::blocker;
 use crate::canon::{Int, Object, Value};
 use crate::event::{Event, Payload, Retractable};
 use crate::id::{EventId, Hash};
@@ -173,13 +172,13 @@ impl State {
                 };
                 self.decisions.insert(key.clone(), decision);
             }
-            Payload::ToolLog { command, exit_code, output, facts } => {
+            Payload::ToolLog { command, exit_code, failure, facts, .. } => {
                 for (key, value) in facts {
                     self.learn(key, value, event);
                 }
                 let command = text::trim(command);
                 if !command.is_empty() {
-                    self.ran(command, exit_code, output, event);
+                    self.ran(command, exit_code, failure.as_deref(), event);
                 }
             }
             Payload::ClaimAcquired { resource, token: Some(token) } if !resource.is_empty() => {
@@ -218,14 +217,13 @@ impl State {
         self.facts.insert(key.to_owned(), fact);
     }
 
-    fn ran(&mut self, command: &str, exit_code: &Int, output: &str, event: &Event) {
+    fn ran(&mut self, command: &str, exit_code: &Int, failure: Option<&str>, event: &Event) {
         let agent = event.agent.as_str().to_owned();
         let source = Source::from(event);
-        let failed = *exit_code != Int::from(0_i64);
         match self.digest.get_mut(command) {
             Some(run) => {
                 run.runs += 1;
-                run.failed_runs += u64::from(failed);
+                run.failed_runs += u64::from(failure.is_some());
                 run.last_exit_code = exit_code.clone();
                 run.last_agent.clone_from(&agent);
                 run.last = source;
@@ -234,7 +232,7 @@ impl State {
                 let run = Run {
                     command: command.to_owned(),
                     runs: 1,
-                    failed_runs: u64::from(failed),
+                    failed_runs: u64::from(failure.is_some()),
                     last_exit_code: exit_code.clone(),
                     last_agent: agent.clone(),
                     last: source,
@@ -243,14 +241,14 @@ impl State {
                 evict(&mut self.digest, DIGEST_MAX, |run| run.last.sequence);
             }
         }
-        if !failed {
+        let Some(failure) = failure else {
             self.blockers.remove(command);
             return;
-        }
+        };
         let old = self.blockers.get(command);
         let blocker = Blocker {
             key: command.to_owned(),
-            description: blocker::describe(output, &exit_code.to_string()),
+            description: failure.to_owned(),
             exit_code: exit_code.clone(),
             agent,
             first_seen: old.map_or(source, |old| old.first_seen),

@@ -2,7 +2,6 @@
 //! of it, and how two branches differ.
 
 pub mod blame;
-mod blocker;
 mod checkpoint;
 pub mod context;
 pub mod diff;
