@@ -42,7 +42,6 @@ const PURE: &[&str] = &[
     "text.rs",
     "time.rs",
     "tokens/",
-    "workspace/blocker.rs",
     "workspace/fold.rs",
     "workspace/output.rs",
     "workspace/render.rs",
