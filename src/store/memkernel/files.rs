@@ -209,25 +209,24 @@ fn lock(directory: &Path) -> io::Result<Option<File>> {
 
 /// Removes the copies of those that were killed over them.
 fn remove_leftovers(place: &Path) {
+    let own = rustix::process::getuid().as_raw();
     // What cannot be listed, locked or removed is in nobody's way.
     for entry in fs::read_dir(place).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let digits = name.to_str().and_then(|name| name.strip_prefix(COPIES));
         let is_named = digits.is_some_and(|digits| digits.len() == 16 && unhex(digits).is_some());
-        let own = rustix::process::getuid().as_raw();
         let is_closed = |it: fs::Metadata| {
             it.is_dir() && it.uid() == own && it.permissions().mode() & 0o777 == 0o700
         };
         if !is_named || !entry.metadata().is_ok_and(is_closed) {
             continue;
         }
-        let Ok(Some(lock)) = lock(&entry.path()) else { continue };
+        let Ok(Some(_lock)) = lock(&entry.path()) else { continue };
         for suffix in ["", "-wal", "-shm", "-journal"] {
             let _ = fs::remove_file(entry.path().join(format!("copy.db{suffix}")));
         }
         // It stays if there is anything else in it.
         let _ = fs::remove_dir(entry.path());
-        drop(lock);
     }
 }
 
